@@ -717,6 +717,7 @@ WORDS = {
     "uses_outputs": "outputs",
     "values": "categories|feature",
     "warp": "amount",
+    "column_steps": "steps",
 }
 
 

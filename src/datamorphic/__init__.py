@@ -61,8 +61,8 @@ if TYPE_CHECKING:
     from .relations.translation import translation_relations as translation_relations
     from .risk.credit.api import credit as credit
     from .risk.credit.result import CreditReport as CreditReport
-    from .risk.fairness.api import fairness as fairness
     from .risk.fairness.result import FairnessReport as FairnessReport
+    from .risk.fairness.run import fairness as fairness
     from .runs.store import Store as Store
     from .scripting.api import play as play
     from .scripting.pool import TestPool as TestPool
@@ -140,7 +140,7 @@ _NAMES = {
     "relations.translation": "translation_relations",
     "risk.credit.api": "credit",
     "risk.credit.result": "CreditReport",
-    "risk.fairness.api": "fairness",
+    "risk.fairness.run": "fairness",
     "risk.fairness.result": "FairnessReport",
     "runs.store": "Store",
     "scripting.api": "play",

@@ -1,20 +1,33 @@
 """Named types of what users pass to the public functions.
 
-They only serve annotations. What is really accepted is decided, and explained, by the function that takes the value.
+Type checkers see unions. At run time each name says with `Accepts` what it takes, which is what options are checked by.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
+
+from ._validation import is_integer, is_path
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import pandas as pd
+
+
+@dataclass(frozen=True)
+class Accepts:
+    """What a named type takes, in words and as a function; a `table` may be given in any of its forms."""
+
+    name: str
+    expected: str
+    test: Callable[[Any], bool] = lambda value: True
+    table: bool = False
 
 
 class SupportsPredict(Protocol):
@@ -83,28 +96,51 @@ class SupportsSubmit(Protocol):
     def submit(self) -> Callable[..., Any]: ...
 
 
-#: the path of a file
-FilePath: TypeAlias = str | PathLike[str]
+if TYPE_CHECKING:
+    #: the path of a file
+    FilePath: TypeAlias = str | PathLike[str]
 
-#: a fitted model, a function of a frame, a system under test, a path of a model file, ``"weka:..."``, or the source of
-#: a test system (a class, an instance or a module)
-ModelLike: TypeAlias = (
-    SupportsPredict | SupportsExecute | Callable[..., Any] | ModuleType | MarkedSource | str | PathLike[str]
-)
+    #: a fitted model, a function of a frame, a system under test, a path of a model file, ``"weka:..."``, or the source of
+    #: a test system (a class, an instance or a module)
+    ModelLike: TypeAlias = (
+        SupportsPredict | SupportsExecute | Callable[..., Any] | ModuleType | MarkedSource | str | PathLike[str]
+    )
 
-#: an estimator to fit, a class or function that makes one, or ``"weka:..."``
-LearnerLike: TypeAlias = SupportsFit | Callable[..., Any] | str
+    #: an estimator to fit, a class or function that makes one, or ``"weka:..."``
+    LearnerLike: TypeAlias = SupportsFit | Callable[..., Any] | str
 
-#: rows: a frame (of pandas, polars or Arrow), the path of a CSV or Parquet file, a matrix, a list of dicts, one case as a
-#: dict or sequence, `Points`, or a `Space` to draw from
-Rows: TypeAlias = "pd.DataFrame | pd.Series[Any] | npt.NDArray[Any] | Sequence[Any] | Mapping[str, Any] | SupportsArrow"
-DataLike: TypeAlias = "Rows | PathLike[str] | SupportsFrame | SupportsSample"
+    #: rows: a frame (of pandas, polars or Arrow), the path of a CSV or Parquet file, a matrix, a list of dicts, one case as a
+    #: dict or sequence, `Points`, or a `Space` to draw from
+    Rows: TypeAlias = (
+        pd.DataFrame | pd.Series[Any] | npt.NDArray[Any] | Sequence[Any] | Mapping[str, Any] | SupportsArrow
+    )
+    DataLike: TypeAlias = Rows | PathLike[str] | SupportsFrame | SupportsSample
 
-#: what starts a random number generator; None for a different start each time
-SeedLike: TypeAlias = int | np.random.Generator | np.random.SeedSequence | None
+    #: what starts a random number generator; None for a different start each time
+    SeedLike: TypeAlias = int | np.random.Generator | np.random.SeedSequence | None
 
-#: a run store: its path or URL, or the open store; None for none
-StoreLike: TypeAlias = str | PathLike[str] | SupportsRuns | None
+    #: a run store: its path or URL, or the open store; None for none
+    StoreLike: TypeAlias = str | PathLike[str] | SupportsRuns | None
 
-#: what computes: None or "serial", "threads:2", "processes:2", "dask://host:port", an engine or a Dask client
-EngineLike: TypeAlias = str | SupportsLanes | SupportsSubmit | None
+    #: what computes: None or "serial", "threads:2", "processes:2", "dask://host:port", an engine or a Dask client
+    EngineLike: TypeAlias = str | SupportsLanes | SupportsSubmit | None
+
+else:
+
+    def _is_seed(value: Any) -> bool:
+        return value is None or hasattr(value, "spawn") or is_integer(value)
+
+    def _is_store(value: Any) -> bool:
+        return value is None or is_path(value) or hasattr(value, "url") or hasattr(value, "store")
+
+    def _is_engine(value: Any) -> bool:
+        return value is None or isinstance(value, str) or hasattr(value, "open_lanes") or hasattr(value, "submit")
+
+    FilePath = Annotated[Any, Accepts("FilePath", "a path", is_path)]
+    ModelLike = Annotated[Any, Accepts("ModelLike", "a model")]
+    LearnerLike = Annotated[Any, Accepts("LearnerLike", "a learner")]
+    Rows = Annotated[Any, Accepts("Rows", "rows", table=True)]
+    DataLike = Annotated[Any, Accepts("DataLike", "data", table=True)]
+    SeedLike = Annotated[Any, Accepts("SeedLike", "an int from 0, a NumPy generator or None", _is_seed)]
+    StoreLike = Annotated[Any, Accepts("StoreLike", "a path or URL, a Store or None", _is_store)]
+    EngineLike = Annotated[Any, Accepts("EngineLike", "the name of an engine, an engine or None", _is_engine)]

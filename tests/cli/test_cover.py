@@ -159,13 +159,13 @@ def test_hostile_names_are_harmless(folder, monkeypatch):
 @pytest.mark.parametrize("command", ["cover", "select"])
 def test_hints_for_columns_reach_the_space(folder, monkeypatch, command):
     words = [command, "tree.skops", "all.csv", "--target", "target"]
-    hints = ["--kind", "petal width (cm)=continuous", "--feature-step", "petal width (cm)=0.5"]
+    hints = ["--kind", "petal width (cm)=continuous", "--column-step", "petal width (cm)=0.5"]
     limits = ["--bounds", "petal length (cm)=0:10"]
     result = run(folder, monkeypatch, *words, *hints, *limits)
     assert result.exit_code == 0, result.output
     for hint, message in (
         (["--kind", "petal width (cm)=number"], "continuous"),
-        (["--feature-step", "petal width (cm)"], "--feature-step takes a column and a value, as in age=3."),
+        (["--column-step", "petal width (cm)"], "--column-step takes a column and a value, as in age=3."),
         (["--bounds", "petal length (cm)=3"], "--bounds takes a column and two limits, as in age=20:80."),
         (["--order", "petal length (cm)"], "--order takes a column and its categories in order"),
     ):

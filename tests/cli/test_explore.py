@@ -166,7 +166,7 @@ def test_a_run_of_a_function_of_one_case_can_be_resumed(run, tmp_path, monkeypat
 @pytest.mark.slow
 def test_hints_for_columns(run, tmp_path, monkeypatch):
     monkeypatch.setenv("DATAMORPHIC_STORE", str(tmp_path / "runs.sqlite"))
-    hints = ["--kind", "y=categorical", "--feature-step", "x=0.1", "--bounds", "x=-1:2"]
+    hints = ["--kind", "y=categorical", "--column-step", "x=0.1", "--bounds", "x=-1:2"]
     found = run("talking_rules:rule", "data.csv", *SHORT, *hints, "--save", "front.parquet")
     assert found.exit_code == 0, found.output
     space = dm.Front.load(tmp_path / "front.parquet").space

@@ -469,7 +469,7 @@ def test_examples_are_separated_from_the_help_text():
     ("text", "expected"),
     [
         ('say so: kinds={"zip code": "categorical"}.', 'say so: --kind "zip code=categorical".'),
-        ("steps={'age': 3} or feature_steps={'age': 3}", "--feature-step age=3 or --feature-step age=3"),
+        ("steps={'age': 3} or feature_steps={'age': 3}", "--column-step age=3 or --column-step age=3"),
         ("bounds={'age': (20, 80)}, bounds={'age': (None, 80)}", "--bounds age=20:80, --bounds age=:80"),
         ("orders={'card': ['Blue', 'Gold']}", "--order card=Blue,Gold"),
         ("say trust=True (--trust on the command line); scalar=True", "say --trust; --scalar"),

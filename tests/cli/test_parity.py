@@ -44,8 +44,9 @@ PYTHON_ONLY = {
 #: parameters whose option has another name, in all commands
 RENAMED = {
     "kinds": "kind",
-    "steps": "feature-step",
-    "feature_steps": "feature-step",
+    "steps": "column-step",
+    "column_steps": "column-step",
+    "feature_steps": "column-step",
     "orders": "order",
     "relations": "relation",
     "expected_failures": "expect-failure",
@@ -99,7 +100,7 @@ CALLS = {
     ("combine", "space"): "test_system may be a Space",
     ("laws", "space"): "test_system may be a Space",
     ("laws", "kind"): "Space.from_frame(kinds=...)",
-    ("laws", "feature-step"): "Space.from_frame(steps=...)",
+    ("laws", "column-step"): "Space.from_frame(steps=...)",
     ("laws", "bounds"): "Space.from_frame(bounds=...)",
     ("laws", "order"): "Space.from_frame(orders=...)",
     ("script", "check"): "plan_script",

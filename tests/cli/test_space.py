@@ -104,7 +104,7 @@ SHORT_RUNS = {
 def test_every_command_that_takes_data_takes_a_space(run, monkeypatch, line):
     spaces = []
     read = load.load_space
-    for name in ("check", "combine", "cover", "explore", "fairness", "laws", "optimise", "select", "test"):
+    for name in ("check", "combine", "command", "cover", "explore", "laws", "optimise", "select", "test"):
         module = importlib.import_module(f"datamorphic.cli.{name}")
         monkeypatch.setattr(module, "load_space", lambda *given: spaces.append(read(*given)) or spaces[-1])
     run(line, SHORT_RUNS[line])

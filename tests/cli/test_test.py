@@ -140,11 +140,11 @@ def test_all_files_are_written_and_agree(folder):
 
 
 def test_hints_for_columns_are_part_of_the_command_that_repeats_the_test(folder):
-    hints = ["--kind", "debt=integer", "--feature-step", "income=2", "--bounds", "income=0:200"]
+    hints = ["--kind", "debt=integer", "--column-step", "income=2", "--bounds", "income=0:200"]
     result = run("lenders:bad", "loans.csv", "--target", "decision", "--only", "answers", *hints, "--json")
     assert result.exit_code in (0, 1), result.output
     command = dm.AuditResult.from_json(result.stdout).command()
-    assert "--kind debt=integer --feature-step income=2 --bounds income=0:200" in command
+    assert "--kind debt=integer --column-step income=2 --bounds income=0:200" in command
 
 
 @pytest.mark.slow

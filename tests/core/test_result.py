@@ -21,6 +21,7 @@ from datamorphic.core.result import (
     make_writer,
     to_plain,
 )
+from datamorphic.reporting.junit import JUnitCase
 
 EXAMPLE = Example(text="x rises", case={"x": 1}, answer="no", changed={"x": 2}, new_answer="yes")
 FINDING = Finding(
@@ -118,6 +119,9 @@ class Plain(Result):
     def document(self):
         return self._collect("subject", "parts", "table", calls=np.int64(7))
 
+    def test_cases(self):
+        return [JUnitCase(name="up"), JUnitCase(name="down", outcome="failed", message="it fell")]
+
 
 def test_a_document_is_plain_json():
     document = Plain().document()
@@ -133,8 +137,11 @@ def test_a_document_is_plain_json():
 
 def test_a_store_keeps_headline_and_chosen_figures():
     assert Plain().stored_summary() == {"headline": "all is well", "calls": 7}
-    assert Plain().stored_verdicts() == []
-    assert Plain().stored_files() == {}
+    assert Plain().stored_verdicts() == [
+        {"relation": "up", "says": "up", "verdict": "HOLDS"},
+        {"relation": "down", "says": "it fell", "verdict": "VIOLATED"},
+    ]
+    assert list(Plain().stored_files()) == ["result.json"]
 
 
 def test_a_writer_returns_the_number_of_items(tmp_path):

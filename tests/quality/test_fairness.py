@@ -7,8 +7,8 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from datamorphic.core.result import Measure
-from datamorphic.risk.fairness.api import fairness
 from datamorphic.risk.fairness.intervals import measure_auc, measure_gap, measure_mean
+from datamorphic.risk.fairness.run import fairness
 from support import fairness as planted
 from support.cases import LONG
 

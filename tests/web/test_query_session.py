@@ -81,7 +81,7 @@ def test_the_space_of_files_with_constraints(folder):
 
 
 def test_hints_change_the_space(folder):
-    hints = {"kind": {"age": "continuous"}, "bounds": {"age": "10:90"}, "feature-step": {"age": 2}}
+    hints = {"kind": {"age": "continuous"}, "bounds": {"age": "10:90"}, "column-step": {"age": 2}}
     [age, *_] = describe_space(choose(folder, **hints))["features"]
     assert (age["kind"], age["low"], age["high"], age["step"]) == ("continuous", 10, 90, 2)
 
@@ -91,7 +91,7 @@ def test_hints_change_the_space(folder):
     [
         ({"bounds": {"age": "90:10"}}, "reversed"),
         ({"kind": {"age": "colour"}}, "must be one of"),
-        ({"feature-step": {"age": -1}}, "at least 1"),
+        ({"column-step": {"age": -1}}, "at least 1"),
         ({"bounds": {"nothing": "1:2"}}, "does not have"),
     ],
 )

@@ -27,7 +27,7 @@ def test_what_was_not_changed_is_no_hint():
 def test_hints_are_those_of_the_command_line():
     edits = {"age": FeatureEdit(kind="continuous", low=10, high=90.5, step=0.5)}
     hints = build_hints([AGE, CARD], edits)
-    assert hints == {"kind": {"age": "continuous"}, "bounds": {"age": "10:90.5"}, "feature-step": {"age": "0.5"}}
+    assert hints == {"kind": {"age": "continuous"}, "bounds": {"age": "10:90.5"}, "column-step": {"age": "0.5"}}
     subject = ChosenSubject(kind="files", hints=hints)
     options = parse_hints(*(subject.format_hints(option) for option in subject.HINT_OPTIONS))
     assert options.bounds == {"age": (10, 90.5)}

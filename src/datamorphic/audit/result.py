@@ -62,7 +62,7 @@ def format_hint_options(request: Mapping[str, Any]) -> list[str]:
     """Return the space hints of a request as options of the command line."""
     formats: dict[str, tuple[str, Callable[[Any], str]]] = {
         "kinds": ("--kind", str),
-        "steps": ("--feature-step", str),
+        "steps": ("--column-step", str),
         "bounds": ("--bounds", lambda limits: ":".join("" if limit is None else str(limit) for limit in limits)),
         "orders": ("--order", lambda categories: ",".join(map(str, categories))),
     }

@@ -30,6 +30,7 @@ FILE_NOUNS = {
     "sarif": "The SARIF file",
     "markdown": "The Markdown file",
     "pytest": "The pytest file",
+    "verdict": "The verdict",
 }
 
 #: the colours of outcomes, wherever a result prints them in capitals or a table has them as a cell
@@ -50,7 +51,7 @@ OUTCOME_STYLES = {
 _OUTCOME_AT_START = re.compile(r"^ *(?:\d+\. )?(HOLDS|BROKEN|VIOLATED|NOT CHECKED|FAULT|CONCERN|ADVICE)\b")
 
 #: arguments of the public functions that are options of the commands under another name
-_OPTION_NAMES = {"kinds": "kind", "steps": "feature-step", "feature_steps": "feature-step", "orders": "order"}
+_OPTION_NAMES = {"kinds": "kind", "steps": "column-step", "feature_steps": "column-step", "orders": "order"}
 _MAPPING_ARGUMENT = re.compile(r"\b(kinds|steps|feature_steps|bounds|orders)=\{(['\"])(.+?)\2: ([^{}]*)\}")
 _CLASSES_ARGUMENT = re.compile(r"\bclasses=(?:\[([^\]]*)\])?")
 _PLAIN_ARGUMENT = re.compile(r"\b(trust|scalar|surrogate|tolerance|invalid)=(?:'(?=\w+'))?(True|[\d.]*\d|drop)'?")

@@ -240,7 +240,7 @@ def _format_plan_options(options: dict[str, Any]) -> str:
     words: list[str] = []
     for name, value in options.items():
         if name == "feature_steps":
-            words += [word for column, step in value.items() for word in ("--feature-step", f"{column}={step:.12g}")]
+            words += [word for column, step in value.items() for word in ("--column-step", f"{column}={step:.12g}")]
         else:
             words += [f"--{name.replace('_', '-')}", str(value)]
     return shlex.join(words)

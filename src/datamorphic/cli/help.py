@@ -18,12 +18,14 @@ from ..runs.progress import is_plain_terminal
 from .completion import add_completion
 from .console import make_console
 from .conversion import convert_plain_values
-from .error_lines import handle_errors
+from .error_lines import handle_errors, print_error
 
 #: classes of click, which newer versions of Typer have as a copy of their own
 Context: TypeAlias = Any
 HelpFormatter: TypeAlias = Any
 
+#: options that have another name now, in all commands
+FORMER_FLAGS = {"--feature-step": "--column-step"}
 EXAMPLE_HEADINGS = ("Example", "Examples", "Try first")
 
 
@@ -50,6 +52,17 @@ class _WithExamples:
         self.help, self.heading, self.examples = split_examples(self.help or "")
         for param in self.params:
             add_completion(param)
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        """Parse the arguments; former names of options still work, with a warning."""
+        former_flags = FORMER_FLAGS | getattr(getattr(self, "callback", None), "former_flags", {})
+        for number, word in enumerate(args):
+            flag, sign, value = word.partition("=")
+            if flag in former_flags and not any(flag in param.opts for param in self.params):
+                print_error(f"{flag} is now called {former_flags[flag]}.")
+                args[number] = former_flags[flag] + sign + value
+        parsed: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
+        return parsed
 
     def get_params(self, ctx: Context) -> list[Any]:
         """Return the parameters, which convert plain values by themselves."""

@@ -89,7 +89,9 @@ KindHints = Annotated[
 ]
 StepHints = Annotated[
     list[str] | None,
-    option("COL=STEP", "The smallest change of a column, e.g. age=3. Repeatable.", panel=COLUMNS_PANEL),
+    option(
+        "COL=STEP", "The smallest change of a column, e.g. age=3. Repeatable.", "--column-step", panel=COLUMNS_PANEL
+    ),
 ]
 BoundHints = Annotated[
     list[str] | None,
@@ -227,54 +229,16 @@ SelectorMetric = Annotated[
 def parse_hints(
     kind: list[str] | None, feature_step: list[str] | None, bounds: list[str] | None, order: list[str] | None
 ) -> SpaceOptions:
-    """Return the values of ``--kind``, ``--feature-step``, ``--bounds`` and ``--order`` as options of a space."""
+    """Return the values of ``--kind``, ``--column-step``, ``--bounds`` and ``--order`` as options of a space."""
+    from ..core.parsing import parse_bounds, parse_kinds, parse_orders, parse_steps
     from ..space.options import SpaceOptions
 
-    steps = dict(_split_last(text, "--feature-step", "age=3") for text in feature_step or ())
     return SpaceOptions(
-        kinds=dict(_split_last(text, "--kind", "age=integer") for text in kind or ()),
-        steps={name: _parse_number(value, "--feature-step", "age=3") for name, value in steps.items()},
-        bounds=dict(map(_parse_bounds, bounds or ())),
-        orders=dict(map(_parse_order, order or ())),
+        kinds=parse_kinds(kind or ()),
+        steps=parse_steps(feature_step or ()),
+        bounds=parse_bounds(bounds or ()),
+        orders=parse_orders(order or ()),
     )
-
-
-def _split_last(text: str, option: str, example: str) -> tuple[str, str]:
-    """Split at the last equals sign: the value has none, the name of a column may."""
-    name, sign, value = text.rpartition("=")
-    if not sign or not name.strip() or not value.strip():
-        raise UsageError(f"{option} takes a column and a value, as in {example}. Got {text!r}.")
-    return name.strip(), value.strip()
-
-
-def _parse_number(text: str, option: str, example: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        raise UsageError(f"{option} takes a number after the equals sign, as in {example}. Got {text!r}.") from None
-    return int(number) if number.is_integer() else number
-
-
-def _parse_bounds(text: str) -> tuple[str, tuple[float | None, float | None]]:
-    name, limits = _split_last(text, "--bounds", "age=20:80")
-    if ":" not in limits:
-        raise UsageError(f"--bounds takes a column and two limits, as in age=20:80. Got {text!r}.")
-    low, high = (
-        _parse_number(limit, "--bounds", "age=20:80") if limit.strip() else None for limit in limits.split(":", 1)
-    )
-    return name, (low, high)
-
-
-def _parse_order(text: str) -> tuple[str, list[str | float]]:
-    name, sign, listing = text.partition("=")
-    labels = [label.strip() for label in listing.split(",")]
-    if not sign or not name.strip() or not all(labels):
-        raise UsageError(f"--order takes a column and its categories in order, as in card=Blue,Gold. Got {text!r}.")
-    try:
-        # numbers in a CSV file are read as numbers
-        return name.strip(), [_parse_number(label, "--order", "") for label in labels]
-    except UsageError:
-        return name.strip(), [*labels]
 
 
 def collect_options(**values: Any) -> dict[str, Any]:
@@ -286,10 +250,9 @@ def split_names(text: str | None, option: str) -> list[str] | None:
     """Return the names in a list that is separated by commas."""
     if text is None:
         return None
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise UsageError(f"{option} takes names separated by commas, as in swap,double. Got {text!r}.")
-    return names
+    from ..core.parsing import parse_names
+
+    return parse_names(text, option)
 
 
 def parse_size(text: str, option: str) -> int:
@@ -303,15 +266,9 @@ def parse_size(text: str, option: str) -> int:
 
 def parse_classes(text: str | None) -> list[str | float] | None:
     """Return the value of ``--classes`` as labels; numbers if all are numbers."""
-    if text is None:
-        return None
-    labels = [label.strip() for label in text.split(",")]
-    if len(labels) < 2 or not all(labels):
-        raise UsageError(f"--classes takes the names of at least two classes, as in no,yes. Got {text!r}.")
-    try:
-        return [_parse_number(label, "--classes", "") for label in labels]
-    except UsageError:
-        return [*labels]
+    from ..core import parsing
+
+    return None if text is None else parsing.parse_classes(text)
 
 
 def parse_pair(text: str, option: str, expected: str) -> tuple[str, str]:

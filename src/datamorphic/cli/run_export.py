@@ -47,7 +47,7 @@ def export_run(store: Store, run: int, path: Path) -> list[Path]:
             names |= {FRONT_FILE: write_front, "pairs.csv": _write_csv}
         if _has_file(stored_run, RESULT_FILE):
             names[RESULT_FILE] = partial(_copy_file, RESULT_FILE)
-        if len(names) > 1:
+        if _has_report(stored_run):
             names["report.html"] = _write_html
         if has_tests:
             names |= {TESTS_FILE: write_tests, "tests.csv": _write_cases}
@@ -79,11 +79,18 @@ def _write_html(store: Store, run: Run, path: Path) -> None:
     from ..exploration.page import build_front_page
     from ..reporting.html import write_page
 
+    if _has_file(run, RESULT_FILE) and not _has_report(run):
+        raise ArgumentError(f"Run {run.id} has no stored report. Use .json, or repeat the run with --html FILE.")
     if _has_file(run, RESULT_FILE):
         with store.fetch(run.id, RESULT_FILE) as source_path:
             AuditResult.from_json(source_path.read_text(encoding="utf-8")).to_html(path)
     else:
         write_page(build_front_page(load_front(store, run.id)), path)
+
+
+def _has_report(run: Run) -> bool:
+    """Return whether the report of a run can be built from its files."""
+    return _has_file(run, FRONT_FILE) or (run.verb == "test" and _has_file(run, RESULT_FILE))
 
 
 def _has_file(run: Run, name: str) -> bool:

@@ -15,6 +15,7 @@ from .._text import pluralize
 from ..errors import StoreError, UntrustedError, UsageError
 from . import options as opt
 from .combine import COMBINE_REQUEST_KEYS, OPTIONAL_COMBINE_KEYS, run_combination_request
+from .command import find_command
 from .console import make_console, prepare_output_files, print_json, print_line, print_table
 from .exit_codes import ExitCode
 from .explore import HINTS_KEY, OPTIONAL_KEYS, REQUEST_KEYS, run_exploration
@@ -58,6 +59,7 @@ REPEATED_OPTIONS = [
 #: stored parameters that mean nothing to a reader: the request itself, and the name of the folder with copies of files
 HIDDEN_PARAMETERS = ("words", "backup")
 REPEATED_SCRIPT_OPTIONS = ("subject", "system", "map", "seed", "timeout")
+DAMAGED_REQUEST = "The stored request of run {} is damaged, so it cannot be resumed. Start a new run."
 RESUMABLE_STATES = ("killed", "interrupted", "failed")
 MAX_CASE_FEATURES = 6  # in a row of a table
 
@@ -202,7 +204,15 @@ def resume(
             "as_json": as_json,
             "store_option": format_store_option(store),
         }
-        if stored_run.verb == "script":
+        command = find_command(stored_run.verb)
+        if command is not None:
+            if not isinstance(request, dict):
+                raise StoreError(DAMAGED_REQUEST.format(run))
+            _refuse_foreign_code(request, run_store, run, trust)
+            request = {key: value for key, value in request.items() if key in command.request_keys}
+            resume_options.pop("save")
+            command.run_request(request, run_store, trust=trust, **resume_options)
+        elif stored_run.verb == "script":
             request = _validate_script_request(request, run_store, run, trust)
             run_script(request, run_store, **resume_options)
         elif stored_run.verb == "combine":
@@ -246,7 +256,15 @@ def _validate_request(
     if isinstance(request, dict):
         request = {"scalar": False, **request}  # runs of earlier versions do not have it
     if not isinstance(request, dict) or not set(keys) <= request.keys():
-        raise StoreError(f"The stored request of run {run} is damaged, so it cannot be resumed. Start a new run.")
+        raise StoreError(DAMAGED_REQUEST.format(run))
+    _refuse_foreign_code(request, store, run, trust, has_model_files=has_model_files)
+    return {name: request[name] for name in (*keys, *optional_keys) if name in request}
+
+
+def _refuse_foreign_code(
+    request: Mapping[str, Any], store: Store, run: int, trust: bool, *, has_model_files: bool = True
+) -> None:
+    """Raise `UntrustedError` if a run that others may have written would import a module."""
     models = [str(request[name]) for name in ("model", "tree") if request.get(name) is not None]
     imported_models = [model for model in models if not (has_model_files and os.path.exists(model))]
     if imported_models and not trust and not _is_private(store):
@@ -254,13 +272,12 @@ def _validate_request(
             f"Run {run} would import {imported_models[0]}, which runs its code, and others can write to {store.url}. "
             "If the run and the module are yours, add --trust."
         )
-    return {name: request[name] for name in (*keys, *optional_keys) if name in request}
 
 
 def _validate_script_request(request: object, store: Store, run: int, trust: bool) -> dict[str, Any]:
     """Return the stored request of a script if it is complete and does not import somebody else's code."""
     if not isinstance(request, dict) or not set(SCRIPT_KEYS) <= request.keys() or not isinstance(request["maps"], list):
-        raise StoreError(f"The stored request of run {run} is damaged, so it cannot be resumed. Start a new run.")
+        raise StoreError(DAMAGED_REQUEST.format(run))
     if (request["system"] is not None or request["maps"]) and not trust and not _is_private(store):
         raise UntrustedError(
             f"Run {run} would import test systems, which runs their code, and others can write to {store.url}. "

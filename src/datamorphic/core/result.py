@@ -30,6 +30,7 @@ LEVEL_MEANINGS = {
 }
 #: Writes a file of a stored run, and returns how many rows it has.
 FileWriter = Callable[[Path], int]
+RESULT_FILE = "result.json"  # of a stored run
 DEFAULT_CONFIDENCE = 0.95  # of intervals
 
 
@@ -257,11 +258,14 @@ class Result(Exportable):
 
     def stored_verdicts(self) -> list[dict[str, Any]]:
         """Return one dict per relation, law or check: "relation", "says", "verdict", "cases", and "words" if any."""
-        return []
+        return [
+            {"relation": case.name, "says": case.message or case.name, "verdict": case.verdict}
+            for case in self.test_cases()
+        ]
 
     def stored_files(self) -> dict[str, FileWriter]:
         """Return functions that write the files of a run, by their names; each returns how many items it wrote."""
-        return {}
+        return {RESULT_FILE: make_writer(self.to_json, 1)}
 
 
 def make_writer(write: Callable[[Path], object], item_count: int) -> FileWriter:

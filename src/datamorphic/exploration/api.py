@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from .._typing import DataLike, EngineLike, FilePath, ModelLike, SeedLike
 from .._validation import check_types, to_generator
+from ..core.call_listeners import notify_listeners
 from ..errors import ArgumentError
-from ..morphisms.call_listeners import notify_listeners
 from ..morphisms.subject import build_subject, find_system_name
 from ..runs.engines import make_engine, needs_processes
 from ..runs.flow import Budget

@@ -15,6 +15,7 @@ MAX_PROPERTY_CHARACTERS = 1_000
 MAX_LINE_CHARACTERS = 4_000
 
 JUnitOutcome = Literal["passed", "failed", "error", "skipped"]
+VERDICTS = {"passed": "HOLDS", "failed": "VIOLATED", "error": "UNDEFINED", "skipped": "INAPPLICABLE"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +29,11 @@ class JUnitCase:
     detail: str = ""  # the evidence, several lines if need be
     output: str = ""  # worth reading although the case may have passed
     seconds: float | None = None
+
+    @property
+    def verdict(self) -> str:
+        """The outcome as a run store keeps it."""
+        return VERDICTS[self.outcome]
 
 
 @dataclass(frozen=True, kw_only=True)

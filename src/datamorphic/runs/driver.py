@@ -70,6 +70,18 @@ class CallCounter:
             parts.append(batch.frame.assign(**{status: names, message: messages}))
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["status", "message"])
 
+    def add(self, other: CallCounter) -> None:
+        """Add what another part of the same run cost."""
+        self.runs += other.runs
+        self.calls += other.calls
+        self.seconds += other.seconds
+        self.workers, self.max_batches = other.workers, max(self.max_batches, other.max_batches)
+        self.exhausted |= other.exhausted
+        self.interrupted |= other.interrupted
+        self.health.add(other.health)
+        room = MAX_INCIDENT_ROWS - sum(len(incident) for _, incident in self._incidents)
+        self._incidents += other._incidents if room > 0 else []
+
     def add_query(self, query: Query, outputs: Outputs) -> None:
         """Count a query and store the rows without a proper answer."""
         self.runs += query.cost

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from .._files import append_to_file, write_file
 from .._validation import check_types
-from ..morphisms.call_listeners import listen
+from ..core.call_listeners import listen
 from ..morphisms.cases import TestSet
 from ..morphisms.system import TestSystem, has_morphisms
 from ..space.points import Points

@@ -49,6 +49,15 @@ class Health:
     remarks: list[str] = field(default_factory=list)  # other observations
     call_note: str = ""  # how the system is called, if not in the form it was fitted with
 
+    def add(self, other: Health) -> None:
+        """Add what was noticed in another part of the same run."""
+        self.repeated_rows += other.repeated_rows
+        self.status_counts += other.status_counts
+        self.unstable_cases += other.unstable_cases
+        self.call_note = self.call_note or other.call_note
+        for remark in other.remarks:
+            self.add_remark(remark)
+
     def add_remark(self, text: str) -> None:
         """Add a remark unless it is there already."""
         if text not in self.remarks:

@@ -360,7 +360,7 @@ def build_system(subject: ChosenSubject, trust: bool) -> object:
         hints = {
             option: [f"{name}={value}" for name, value in values.items()] for option, values in subject.hints.items()
         }
-        space_options = parse_hints(*(hints.get(option) for option in ("kind", "feature-step", "bounds", "order")))
+        space_options = parse_hints(*(hints.get(option) for option in ("kind", "column-step", "bounds", "order")))
         built = build_subject(
             system,
             load_data(subject.data),

@@ -88,7 +88,7 @@ def build_hints(features: list[FeatureDocument], edits: Mapping[str, FeatureEdit
             if (bounds := _read_bounds(name, feature, edit)) is not None:
                 add("bounds", name, bounds)
             if (step := _read_step(name, feature, edit)) is not None:
-                add("feature-step", name, step)
+                add("column-step", name, step)
         elif (order := _read_order(name, feature, edit)) is not None:
             add("order", name, order)
     return hints

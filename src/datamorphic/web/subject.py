@@ -34,7 +34,7 @@ class ChosenSubject:
     hints: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by option, then by column
     expectations: Mapping[str, Any] = field(default_factory=dict)  # of a check-up, by the names of its options
 
-    HINT_OPTIONS: ClassVar[tuple[str, ...]] = ("kind", "feature-step", "bounds", "order")
+    HINT_OPTIONS: ClassVar[tuple[str, ...]] = ("kind", "column-step", "bounds", "order")
 
     @classmethod
     def of_demo(cls, name: str) -> ChosenSubject:

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import datamorphic as dm
 from datamorphic.cli.main import app
 from datamorphic.errors import ArgumentError, DataError, PromiseError
-from datamorphic.risk.fairness.api import fairness
+from datamorphic.risk.fairness.run import fairness
 from support import fairness as planted
 from support.browser import CHROMIUM, WHY_NOT, Browser
 from support.cases import in_one_test

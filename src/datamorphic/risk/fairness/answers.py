@@ -10,10 +10,10 @@ import numpy as np
 
 from ..._text import format_percent, suggest_name
 from ..._validation import is_number
+from ...core.execute import Execution
 from ...core.result import Measure
 from ...errors import ArgumentError, SystemFailed
-from ...runs.driver import CallCounter, drive
-from ...runs.flow import ask
+from ...morphisms.subject import SubjectUnderTest
 from ...space.features import Mask
 from ...space.labels import to_label_key
 from ...space.outputs import Outputs
@@ -42,11 +42,16 @@ class PeopleAnswers:
 class AnswerReader:
     """Queries a model about people, and reads its answers as decisions, probabilities or numbers."""
 
-    def __init__(self, sut: Executor, people: People, outcome: object = None, cutoff: float | None = None) -> None:
+    def __init__(
+        self,
+        execution: Execution[SubjectUnderTest],
+        people: People,
+        outcome: object = None,
+        cutoff: float | None = None,
+    ) -> None:
+        sut = execution.subject.sut
         self.system: Executor = (sut.with_scores("probability") or sut) if isinstance(sut, Estimator) else sut
-        self.people, self.cutoff = people, cutoff
-        self.counter = CallCounter()
-        self.runs = self.calls = 0
+        self._execution, self.people, self.cutoff = execution, people, cutoff
         self.measure: LevelKind = "decision"
         self.change_size = 0.0  # from which two levels differ
         self.notes: list[str] = []
@@ -142,12 +147,8 @@ class AnswerReader:
         return PeopleAnswers(levels, probabilities)
 
     def _query(self, codes: Floats) -> Outputs:
-        counter = CallCounter()
-        flow = ask(self.people.to_inputs(codes), scores=True, note="fairness")
-        outputs = drive(flow, self.system, tally=counter, progress=False, recheck=0, alive=True, cache=None)
-        self.runs += counter.runs
-        self.calls += counter.calls
-        return outputs
+        inputs = self.people.to_inputs(codes)
+        return self._execution.query(inputs, self.system, scores=True, recheck=0, alive=True, cache=None)
 
     def _read(self, outputs: Outputs) -> PeopleAnswers:
         ok, labels = outputs.ok, self.system.labels

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ..._text import join_names
@@ -60,8 +59,10 @@ class FairnessReport(Result):
     threshold: float
     min_effect: float
     seed: int = 0
-    request: Mapping[str, Any] = field(default_factory=dict)  # of the command line; empty for a call in Python
+    request: str = ""  # the command line; empty for a call in Python
     notes: Sequence[str] = ()
+    unfinished: Sequence[str] = ()  # what was not examined, because the budget was spent or the user ended the run
+    interrupted: bool = False
     calls: int = 0
     seconds: float = 0.0
 
@@ -78,8 +79,15 @@ class FairnessReport(Result):
         return not self.defects
 
     @property
+    def complete(self) -> bool:
+        """Whether everything was examined."""
+        return not self.unfinished
+
+    @property
     def headline(self) -> str:
         """The verdict in one line."""
+        if self.passed and self.unfinished:
+            return f"Incomplete: {join_names(self.unfinished)} could not be examined"
         if self.passed:
             return f"No dependence on {join_names(self.attributes, 'or')} was found"
         alone = [finding.attributes[0] for finding in self.defects if finding.kind == "attribute"]
@@ -111,7 +119,7 @@ class FairnessReport(Result):
 
     def get_effect(self, attribute: str) -> AttributeEffect:
         """Return the effect of one attribute."""
-        effects = {effect.attribute: effect for effect in self.effects}
+        effects = {effect.attribute: effect for effect in self.effects}  # of a complete examination, all attributes
         return effects[validate_choice("attribute", "FairnessReport.get_effect", attribute, effects)]
 
     @property
@@ -136,22 +144,10 @@ class FairnessReport(Result):
 
     def command(self) -> str:
         """Return the command, or the line of Python, that repeats the examination."""
-        request = self.request
-        if not request:
-            options = [f"protected={list(self.attributes)!r}", f"seed={self.seed}"]
-            return f"dm.fairness(model, data, {', '.join(options)}, ...)"
-        parts = ["datamorphic", "fairness", str(request["model"]), str(request["data"])]
-        for name, value in request.items():
-            if name in ("model", "data") or value in (None, False, [], ()):
-                continue
-            option = f"--{name.replace('_', '-')}"
-            if value is True:
-                parts.append(option)
-            else:
-                parts += [
-                    text for item in (value if isinstance(value, list) else [value]) for text in (option, str(item))
-                ]
-        return shlex.join([*parts, "--seed", str(self.seed)])
+        if self.request:
+            return self.request
+        options = [f"protected={list(self.attributes)!r}", f"seed={self.seed}"]
+        return f"dm.fairness(model, data, {', '.join(options)}, ...)"
 
     # -- exports -----------------------------------------------------------------------------------------------------
 
@@ -163,7 +159,7 @@ class FairnessReport(Result):
         """Return the report as a JSON-serialisable dict."""
         return self._collect(
             *("subject", "headline", "passed", "people", "findings", "effects", "combinations", "proxies", "relations"),
-            *("threshold", "min_effect", "notes", "seed", "calls", "seconds"),
+            *("threshold", "min_effect", "notes", "complete", "unfinished", "interrupted", "seed", "calls", "seconds"),
             attributes={name: self.find_state(name) for name in self.attributes},
             measure=self.wording.measure,
             decision=self.wording.decision,

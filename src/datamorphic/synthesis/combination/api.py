@@ -10,8 +10,8 @@ import numpy as np
 
 from ..._typing import DataLike, EngineLike, FilePath, ModelLike
 from ..._validation import check_types
+from ...core.call_listeners import notify_listeners
 from ...errors import ArgumentError
-from ...morphisms.call_listeners import notify_listeners
 from ...morphisms.cases import TestSet
 from ...morphisms.stock import to_test_system
 from ...runs.engines import make_engine

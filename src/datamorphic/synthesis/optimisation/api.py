@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..._typing import DataLike, EngineLike, FilePath, ModelLike, SeedLike
 from ..._validation import check_types, to_generator
+from ...core.call_listeners import notify_listeners
 from ...errors import ArgumentError
-from ...morphisms.call_listeners import notify_listeners
 from ...morphisms.cases import TestSet
 from ...runs.engines import make_engine, needs_processes
 from ...runs.flow import Budget

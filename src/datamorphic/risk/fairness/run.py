@@ -2,81 +2,105 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..._clock import read_clock
-from ..._text import suggest_name
-from ..._typing import DataLike, ModelLike
-from ..._validation import to_generator
+from ...core.capability import capability
+from ...core.execute import Execution
 from ...core.result import Measure
-from ...errors import AmbiguousData, DataError
-from ...morphisms.subject import SubjectUnderTest, build_subject
+from ...errors import DataError
+from ...morphisms.subject import SubjectUnderTest
 from ...relations.promises import Promises
 from ...space.labels import to_label_key, to_label_keys
-from ...space.points import Points
 from .answers import AnswerReader
 from .counterfactuals import CounterfactualMaker
-from .effects import AttributeEffect, CombinationEffect, EffectMeter
+from .effects import AttributeEffect, EffectMeter
 from .findings import Judge
 from .groups import PeopleGroups, combine_groups, group_people
 from .options import FairnessOptions
 from .people import People, Rows
 from .proxies import Proxy, ProxyMeter
 from .result import FairnessReport
-from .shares import GroupTable, tabulate_groups
+from .shares import tabulate_groups
 from .wording import Wording
 
 MAX_CELLS = 16  # combinations of values of protected columns that are tried
 MAX_LISTED_PROXIES = 5  # per attribute
 
 
-def run_fairness(
-    model: ModelLike, data: DataLike, options: FairnessOptions, request: Mapping[str, Any] | None = None
-) -> FairnessReport:
-    """Examine a model, and return the report."""
-    start_time = read_clock()
-    frame = _validate_data(data, options)
-    rng = np.random.default_rng(options.seed)
-    subject, notes = _build_subject(model, frame, options)
-    inputs: Points = subject.seeds
+@capability(FairnessOptions)
+def fairness(options: FairnessOptions, execution: Execution[SubjectUnderTest]) -> FairnessReport:
+    """Examine whether decisions depend on who people are.
+
+    Three questions are answered. Would people get another decision with another gender, age, ... and everything else the same,
+    as far as columns that belong together allow? Does it take several attributes together? Does another column stand in
+    for a protected one: it tells the groups apart, and the decision depends on it? The shares of decisions by group are given beside
+    them, with intervals.
+
+    Returns
+    -------
+    FairnessReport
+        ``.findings``, ``.passed``, ``.table``; ``.describe()``, ``.to_html("fairness.html")``, ``.to_json()``, ``.to_junit()``.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, datamorphic as dm
+    >>> rng = np.random.default_rng(0)
+    >>> people = pd.DataFrame({"income": rng.uniform(10, 90, 200), "gender": rng.choice(["f", "m"], 200)})
+    >>> def decide(frame):
+    ...     return np.where(frame.income - 20 * (frame.gender == "f") > 40, "yes", "no")
+    >>> report = dm.fairness(decide, people, protected=["gender"], outcome="yes")
+    >>> report.findings[0].title, report.passed
+    ('The decision depends on gender', False)
+    """
+    subject, rng, notes = execution.subject, execution.rng, list(execution.subject.notes)
+    inputs, frame = subject.seeds, options.people
     if isinstance(options.promises, Promises):
         options.promises.validate(inputs.space, subject.sut.labels, [str(name) for name in frame.columns])
     rows: Rows = np.arange(len(inputs))
     if len(rows) > options.rows:
         rows = np.sort(rng.permutation(len(rows))[: options.rows])
         notes.append(f"{options.rows:,} of {len(inputs):,} people were drawn at random.")
-    extra = [name for name in options.attributes if name not in inputs.space.names]
-    people = People.build(inputs.take(rows), frame.iloc[rows][extra].reset_index(drop=True), options.attributes)
-    reader = AnswerReader(subject.sut, people, options.outcome, options.cutoff)
+    extra = [name for name in options.protected if name not in inputs.space.names]
+    people = People.build(inputs.take(rows), frame.iloc[rows][extra].reset_index(drop=True), options.protected)
+    reader = AnswerReader(execution, people, options.outcome, options.cutoff)
     notes += reader.notes
-    groups = _group_attributes(people, options.attributes, notes)
+    groups = _group_attributes(people, options.protected, notes)
     combined_groups = _combine_attributes(groups, options.combinations, notes)
-    maker = CounterfactualMaker(people, rng)
-    meter = EffectMeter(people, reader, maker, rows)
-    effects = [_measure_attribute(meter, people, part, len(rows)) for part in groups]
-    combination_effects = _measure_combinations(meter, people, groups, combined_groups, notes)
     wording = Wording.of(reader)
     min_effect = wording.scale(options.min_effect)
-    proxies, stand_ins = _find_proxies(
-        ProxyMeter(people, reader, maker, options.seed), [*groups, *combined_groups], min_effect
+    maker = CounterfactualMaker(people, rng)
+    meter = EffectMeter(people, reader, maker, rows)
+    effects = execution.attempt_all(
+        (f"the effect of {part.title}", partial(_measure_attribute, meter, people, part, len(rows))) for part in groups
     )
+    combination_effects = execution.attempt_all(
+        (f"the effect of {whole.title} together", partial(meter.measure_combination, parts, whole))
+        for parts, whole in _select_combinations(people, groups, combined_groups, notes)
+    )
+    no_proxies: tuple[list[Proxy], list[Proxy]] = ([], [])
+    proxies, stand_ins = execution.attempt(
+        "columns that stand in for protected ones",
+        partial(
+            _find_proxies, ProxyMeter(people, reader, maker, options.seed), [*groups, *combined_groups], min_effect
+        ),
+        otherwise=no_proxies,
+    )
+    notes += [f"Not examined: {question}. The budget was spent." for question in execution.unfinished]
     negatives = _find_negatives(frame, rows, options.target, reader)
-    tables: list[GroupTable] = [
-        tabulate_groups(part, reader.own_answers.levels, negatives) for part in [*groups, *combined_groups]
-    ]
+    tables = [tabulate_groups(part, reader.own_answers.levels, negatives) for part in [*groups, *combined_groups]]
     # a model that does not repeat itself changes some decisions without any change of the person
     threshold = max(options.threshold, reader.noise.high if reader.noise.value > 0 else 0.0)
     judge = Judge(threshold=threshold, min_effect=min_effect, wording=wording)
     return FairnessReport(
         subject=subject.name,
         people=len(people),
-        attributes=tuple(part.attributes[0] for part in groups),
+        attributes=tuple(effect.attribute for effect in effects),
         wording=wording,
         tables=tuple(tables),
         effects=tuple(effects),
@@ -87,50 +111,13 @@ def run_fairness(
         threshold=options.threshold,
         min_effect=options.min_effect,
         seed=options.seed,
-        request=dict(request or {}),
-        notes=(*notes, *subject.notes),
-        calls=reader.calls,
-        seconds=read_clock() - start_time,
+        request=options.command,
+        notes=notes,
+        unfinished=tuple(execution.unfinished),
+        interrupted=execution.counter.interrupted,
+        calls=execution.counter.calls,
+        seconds=execution.seconds,
     )
-
-
-def _validate_data(data: DataLike, options: FairnessOptions) -> Any:
-    import pandas as pd
-
-    if not isinstance(data, pd.DataFrame):
-        raise DataError("The data must be a DataFrame with one person per row, so that protected columns have names.")
-    names = [str(name) for name in data.columns]
-    for name in options.attributes:
-        if name not in names:
-            raise DataError(f"The protected column {name!r} is not in the data. {suggest_name(name, names)}")
-    if not len(data):
-        raise DataError("The data have no rows. Give the people that the model decides about.")
-    return data.reset_index(drop=True)
-
-
-def _build_subject(model: ModelLike, frame: Any, options: FairnessOptions) -> tuple[SubjectUnderTest, list[str]]:
-    notes: list[str] = []
-    with warnings.catch_warnings(record=True) as caught_warnings:
-        warnings.simplefilter("always", AmbiguousData)
-        subject = build_subject(
-            model,
-            frame,
-            target=options.target,
-            space=options.space,
-            space_options=options.hints,
-            rng=to_generator("seed", "fairness", options.seed),
-            owner="fairness",
-            trust=options.trust,
-            scalar=options.scalar,
-            classes=options.classes,
-            name=options.name,
-        )
-    for warning in caught_warnings:
-        if issubclass(warning.category, AmbiguousData):
-            notes.append(str(warning.message))
-        else:
-            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    return subject, notes
 
 
 def _group_attributes(people: People, attributes: Sequence[str], notes: list[str]) -> list[PeopleGroups]:
@@ -175,14 +162,10 @@ def _measure_attribute(meter: EffectMeter, people: People, groups: PeopleGroups,
     )
 
 
-def _measure_combinations(
-    meter: EffectMeter,
-    people: People,
-    groups: Sequence[PeopleGroups],
-    combined_groups: Sequence[PeopleGroups],
-    notes: list[str],
-) -> list[CombinationEffect]:
-    effects = []
+def _select_combinations(
+    people: People, groups: Sequence[PeopleGroups], combined_groups: Sequence[PeopleGroups], notes: list[str]
+) -> Iterator[tuple[list[PeopleGroups], PeopleGroups]]:
+    """Yield the combinations of attributes that the model sees, each with the groups of its attributes."""
     by_name = {part.attributes[0]: part for part in groups}
     for whole in combined_groups:
         if not all(map(people.is_input, whole.attributes)):
@@ -192,8 +175,7 @@ def _measure_combinations(
                 f"{whole.title} have {len(whole)} combinations of values, more than {MAX_CELLS}, so they were not tried together."
             )
             continue
-        effects.append(meter.measure_combination([by_name[name] for name in whole.attributes], whole))
-    return effects
+        yield [by_name[name] for name in whole.attributes], whole
 
 
 def _find_proxies(

@@ -1,0 +1,180 @@
+"""`execute`: the one door through which capabilities run.
+
+It makes what a run needs (the subject, the random numbers, the engine, the session of a run store, the limits) and decides
+how the run ended. A capability only measures: it queries its subject through `Execution.drive`, and returns its result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from .._clock import read_clock
+from .._validation import to_generator
+from ..errors import ArgumentError, OutOfBudget
+from ..runs.driver import CallCounter, drive
+from ..runs.engines import PersistentEngine, make_engine, needs_processes
+from ..runs.flow import Budget, Flow, ask
+from ..runs.interrupts import Interrupts
+from ..runs.keep import KeepOptions, keep_run, resolve_seed
+from ..space.outputs import Outputs
+from ..space.points import Batch
+from ..systems.base import Executor
+from .groups import Running
+from .result import Result
+
+if TYPE_CHECKING:
+    from ..runs.journal import RunJournal
+    from ..runs.session import Session
+
+Subject = TypeVar("Subject")
+RunOptions = TypeVar("RunOptions", bound="CapabilityOptions")
+ResultType = TypeVar("ResultType", bound=Result)
+Answer = TypeVar("Answer")
+SomeOptions = TypeVar("SomeOptions", bound="CapabilityOptions", contravariant=True)
+SomeResult = TypeVar("SomeResult", bound=Result, covariant=True)
+
+
+class Runnable(Protocol[SomeOptions, SomeResult]):
+    """What can be executed: a name, options and a function."""
+
+    @property
+    def name(self) -> str:
+        """The public function."""
+
+    @property
+    def run(self) -> Callable[[SomeOptions, Execution[Any]], SomeResult]:
+        """The function that does the work."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CapabilityOptions(Running):
+    """The options of a capability, with what the door must know about its subject."""
+
+    def make_subject(self, execution: Execution[Any]) -> Any:
+        """Return what is tested, ready to be queried."""
+        raise NotImplementedError
+
+    def describe_run(self, execution: Execution[Any]) -> dict[str, Any]:
+        """Return what a run store keeps when the run begins; all of it must be the same when it is resumed."""
+        raise NotImplementedError
+
+
+class Execution(Generic[Subject]):
+    """What one run of a capability works with: its subject, its random numbers, and the way to query a system."""
+
+    subject: Subject
+
+    def __init__(self, verb: str, options: CapabilityOptions, keep: KeepOptions | None) -> None:
+        self.verb, self.options, self._keep = verb, options, keep
+        self.seed = options.seed if keep is None else resolve_seed(options.seed, keep)
+        self.rng = to_generator("seed", verb, self.seed)
+        self.session: Session | None = None
+        self.counter = CallCounter(timeout=options.timeout)
+        self.unfinished: list[str] = []  # what could not be measured
+        chosen_engine = make_engine(options.engine)
+        self.is_isolated = needs_processes(chosen_engine)  # models are tried in another process, too
+        self._engine = PersistentEngine(chosen_engine)
+        self._started_at = read_clock()
+
+    @property
+    def timeout(self) -> float | None:
+        """The seconds that a row may take."""
+        return self.options.timeout
+
+    @property
+    def journal(self) -> RunJournal | None:
+        """Where answers are stored, and read from if the run is resumed."""
+        return None if self.session is None else self.session.journal
+
+    @property
+    def seconds(self) -> float:
+        """The duration so far, without what was replayed from a store."""
+        return read_clock() - self._started_at if self.journal is None else self.journal.seconds
+
+    @property
+    def remaining_budget(self) -> Budget:
+        """The part of the budget that is left."""
+        return self.options.limits.subtract(self.counter.runs, self.seconds)
+
+    def drive(self, flow: Flow[Answer], system: Executor, **details: Any) -> Answer:
+        """Answer the queries of a flow: on the engine, within the budget, with stored answers if the run is resumed.
+
+        `details` are further options of `drive`. If the budget is spent or the user ends the run, the flow may return what it has;
+        otherwise `OutOfBudget` is raised.
+        """
+        counter = CallCounter()
+        settings: dict[str, Any] = {
+            "budget": self.remaining_budget,
+            "engine": self._engine,
+            "journal": self.journal,
+            "timeout": self.timeout,
+            "batch": self.options.batch,
+            "progress": self.options.progress,
+        }
+        try:
+            return drive(flow, system, tally=counter, **(settings | details))
+        finally:
+            self.counter.add(counter)
+
+    def query(self, batch: Batch, system: Executor, *, scores: bool = False, **details: Any) -> Outputs:
+        """Return the answers to one batch."""
+        return self.drive(ask(batch, scores=scores), system, **details)
+
+    def attempt(self, question: str, measure: Callable[[], Answer], otherwise: Answer) -> Answer:
+        """Return what is measured; `otherwise`, and the question as unfinished, if the budget is spent or the user ends the run."""
+        try:
+            return measure()
+        except OutOfBudget:
+            self.unfinished.append(question)
+            return otherwise
+
+    def attempt_all(self, questions: Iterable[tuple[str, Callable[[], Answer]]]) -> list[Answer]:
+        """Return the answers to questions until the budget is spent."""
+        answers = (self.attempt(question, measure, None) for question, measure in questions)
+        return [answer for answer in answers if answer is not None]
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Make the subject and begin the stored run; end both when the block ends."""
+        with Interrupts():
+            try:
+                self.subject = self.options.make_subject(self)
+                if self._keep is None:
+                    yield
+                    return
+                facts = self.options.describe_run(self)
+                with keep_run(
+                    self._keep, self.verb, seed=self.seed, rng=self.rng, engine=self._engine.name, **facts
+                ) as session:
+                    self.session = session
+                    yield
+            finally:
+                self._engine.shut_down()
+
+    def store_result(self, result: Result) -> None:
+        """Store the result, and with it whether the run is finished or interrupted."""
+        if self.session is not None:
+            with self.session.tolerate_lost_store():
+                self.session.finish(result)
+
+
+def execute(capability: Runnable[RunOptions, ResultType], options: RunOptions) -> ResultType:
+    """Run a capability with options, and return its result; a stored run ends as the result says."""
+    execution: Execution[Any] = Execution(capability.name, options, _read_store_options(options))
+    with execution.open():
+        result = capability.run(options, execution)
+        execution.store_result(result)
+    return result
+
+
+def _read_store_options(options: Running) -> KeepOptions | None:
+    if isinstance(options.store, KeepOptions):
+        return options.store
+    if options.store is not None:
+        return KeepOptions(options.store, options.resume)
+    if options.resume is not None:
+        raise ArgumentError(f"Run {options.resume} can only be resumed from its run store. Add store=...")
+    return None

@@ -1,0 +1,218 @@
+"""Groups of options that capabilities share: how inputs are read, how work is done, and where runs are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from .._typing import EngineLike, StoreLike
+from .._validation import validate_seed, validate_timeout
+from ..runs.flow import Budget
+from ..space.options import SpaceOptions
+from ..space.space import Space
+from ..systems.wrap import to_classes
+from .options import COLUMNS_PANEL, COMPUTING_PANEL, Option, Options
+from .parsing import parse_bounds, parse_budget, parse_classes, parse_kinds, parse_orders, parse_steps
+
+SpaceOption = Annotated[
+    Space | None,
+    Option(
+        "The space of the inputs, instead of one inferred from `data`.",
+        "FILE",
+        help="A TOML, YAML or JSON file that describes the inputs: kinds, bounds, steps, categories and constraints. What it "
+        "does not say is inferred from the data.",
+        panel=COLUMNS_PANEL,
+    ),
+]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Inputs(Options):
+    """How the system under test and its data are read."""
+
+    classes: Annotated[
+        Sequence[Any] | None,
+        Option(
+            "The names of the classes, in the order of the probabilities, scores or codes that the system answers.",
+            "A,B,...",
+            help="The names of the classes, in the order of the scores that MODEL answers, e.g. no,yes.",
+            parse=parse_classes,
+        ),
+    ] = None
+    space: SpaceOption = None
+    kinds: Annotated[
+        Mapping[str, str] | None,
+        Option(
+            'Columns to read as another kind, such as ``{"age": "integer"}``: continuous, integer, categorical or text.',
+            "COL=KIND",
+            flag="kind",
+            help="Read a column as continuous, integer, categorical or text, e.g. age=integer. Repeatable.",
+            parse=parse_kinds,
+            repeatable=True,
+            panel=COLUMNS_PANEL,
+        ),
+    ] = None
+    column_steps: Annotated[
+        Mapping[str, float] | None,
+        Option(
+            'The smallest changes of columns, such as ``{"age": 3}``.',
+            "COL=STEP",
+            flag="column-step",
+            help="The smallest change of a column, e.g. age=3. Repeatable.",
+            parse=parse_steps,
+            repeatable=True,
+            panel=COLUMNS_PANEL,
+            former_name="steps",
+            former_flag="feature-step",
+        ),
+    ] = None
+    bounds: Annotated[
+        Mapping[str, tuple[float | None, float | None]] | None,
+        Option(
+            'The ranges of columns, such as ``{"age": (20, 80)}``; None for an open end.',
+            "COL=LOW:HIGH",
+            help="The range of a column, e.g. age=20:80; age=20: has no upper limit. Repeatable.",
+            parse=parse_bounds,
+            repeatable=True,
+            panel=COLUMNS_PANEL,
+        ),
+    ] = None
+    orders: Annotated[
+        Mapping[str, Sequence[Any]] | None,
+        Option(
+            'The categories of columns in their order, such as ``{"card": ["Blue", "Gold"]}``.',
+            "COL=A,B,...",
+            flag="order",
+            help="The categories of a column in their order, e.g. card=Blue,Gold. Repeatable.",
+            parse=parse_orders,
+            repeatable=True,
+            panel=COLUMNS_PANEL,
+        ),
+    ] = None
+    trust: Annotated[
+        bool,
+        Option(
+            "Whether to load pickles, and skops files with unknown types. Loading them can run any code.",
+            help="Load pickles, and skops files with unknown types. Loading them can run any code.",
+            stored=False,
+        ),
+    ] = False
+    scalar: Annotated[
+        bool,
+        Option(
+            "Whether the model is a function of one case: its features by name, or one dict.",
+            help="MODEL is a function of one case: its features by name, or one dict.",
+        ),
+    ] = False
+    name: Annotated[
+        str | None,
+        Option(
+            "What reports call the system. The default is its own name.",
+            "TEXT",
+            help="What reports call the system under test. The default is its own name.",
+            stored=False,
+        ),
+    ] = None
+
+    @property
+    def hints(self) -> SpaceOptions:
+        """The hints for inferring the space from data."""
+        return SpaceOptions(kinds=self.kinds, steps=self.column_steps, bounds=self.bounds, orders=self.orders)
+
+    def validate(self) -> None:
+        """Raise `ArgumentError` if there are hints although the space is given."""
+        super().validate()
+        self.hints.validate_alone(self.OWNER, self.space)
+        self.set(classes=to_classes(self.classes, self.OWNER))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Running(Options):
+    """How the work is done, and where its run is kept: what every capability has."""
+
+    seed: Annotated[
+        int,
+        Option(
+            "The seed of the random numbers. The same seed gives the same result.",
+            "N",
+            low=0,
+            help="Seed of the random numbers. The same seed gives the same result.",
+            stored=False,  # a run has it anyway
+        ),
+    ] = 0
+    budget: Annotated[
+        Budget | str | float | None,
+        Option(
+            'The time or the model calls to spend: ``"1m"``, ``"10000 runs"``. When it is spent, what was found until then '
+            "is returned.",
+            "BUDGET",
+            help='Time or model calls to spend: "1m", "30s", "10000 runs".',
+            parse=parse_budget,
+        ),
+    ] = None
+    timeout: Annotated[
+        float | None,
+        Option(
+            "The number of seconds after which a row without an answer counts as hanging.",
+            "SECONDS",
+            help="Seconds to wait for an answer before it counts as hanging.",
+        ),
+    ] = None
+    batch: Annotated[
+        int | None,
+        Option(
+            "The number of rows per model call; 10,000 for most systems by default. Use fewer for slow systems: more workers can "
+            "share the rows, and a resumed run repeats fewer of them.",
+            "N",
+            low=1,
+            help="Rows per model call. Use fewer for slow systems with many workers.",
+            panel=COMPUTING_PANEL,
+        ),
+    ] = None
+    engine: Annotated[
+        EngineLike,
+        Option(
+            'What runs the model: this process by default, ``"processes:2"``, ``"threads:2"`` or ``"dask://host:port"``. The '
+            "same seed gives the same result on each of them.",
+            on_command_line=False,
+            stored=False,
+        ),
+    ] = None
+    store: Annotated[
+        StoreLike,
+        Option(
+            'The run store that keeps the run, so that it can be resumed: ``"runs.sqlite"``, ``"postgresql://..."``.',
+            on_command_line=False,
+            stored=False,
+        ),
+    ] = None
+    resume: Annotated[
+        int | None,
+        Option(
+            "The number of the stored run to resume. The other arguments must be the same as when it began.",
+            on_command_line=False,
+            stored=False,
+        ),
+    ] = None
+    progress: Annotated[
+        bool | None,
+        Option(
+            "Whether to show progress on stderr; by default if stderr is a terminal.",
+            on_command_line=False,
+            stored=False,
+        ),
+    ] = None
+
+    def validate(self) -> None:
+        """Raise `ArgumentError` for budgets, time-outs and seeds that mean nothing."""
+        super().validate()
+        self.set(budget=Budget.parse(self.budget))
+        if self.timeout is not None:
+            validate_timeout("timeout", self.OWNER, self.timeout)
+        validate_seed("seed", self.OWNER, self.seed)
+
+    @property
+    def limits(self) -> Budget:
+        """The budget, parsed."""
+        return Budget.parse(self.budget)

@@ -1,0 +1,267 @@
+"""Options: what a capability can be told, declared once.
+
+The options of a capability are a frozen dataclass. Each field carries an `Option` that says what its value means::
+
+    @dataclass(frozen=True, eq=False)
+    class WalkOptions(Options):
+        model: Annotated[ModelLike, Option("The model.")]
+        walks: Annotated[int, Option("The number of walks.", "N", low=0)] = 1000
+
+Everything else is made from these fields: the signature and the documentation of the public function, the validation, the
+options of the command, the forms of the studio, and what a run store keeps to compare when the run is resumed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+import os
+import types
+import typing
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, MISSING, dataclass
+from typing import Any, ClassVar, Literal, get_args, get_origin
+
+from .._text import to_jsonable
+from .._typing import Accepts
+from .._validation import is_integer, is_list, is_number, reject
+from ..space.table_files import is_table_file
+from ..space.table_forms import to_plain_data
+
+#: groups of options in the help of a command
+COLUMNS_PANEL = "Columns of the data"
+COMPUTING_PANEL = "Computing and keeping runs"
+FILES_PANEL = "Files to write"
+
+
+@dataclass(frozen=True)
+class Option:
+    """What the value of a field means, and what it may be.
+
+    `text` is for people: the first sentence is the help of the command, the rest is for the documentation of Python only.
+    Numbers are within [`low`, `high`], or strictly between `above` and `below`; `expected` says the limits in other words.
+
+    On the command line the option is called `flag` (by default like the field), its value is shown as `metavar`, and `parse`
+    makes the value of the field from the text, or from the texts if it is `repeatable`. An option without a metavar is a
+    flag if its value is a bool, and is not offered there otherwise.
+    """
+
+    text: str
+    metavar: str = ""
+    _: KW_ONLY
+    choices: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    above: float | None = None
+    below: float | None = None
+    expected: str = ""
+    flag: str = ""
+    help: str = ""  # the help of the command, if the first sentence of the text does not suit
+    parse: Callable[[Any], Any] | None = None
+    repeatable: bool = False
+    on_command_line: bool = True
+    stored: bool = True  # kept with a run, and compared when it is resumed
+    former_name: str = ""  # still accepted, with a warning
+    former_flag: str = ""
+    panel: str | None = None
+
+    @property
+    def command_help(self) -> str:
+        """What the help of the command says."""
+        return self.help or self.text
+
+    def validate(self, name: str, owner: str, hint: Any, value: object) -> None:
+        """Raise `ArgumentError` if the value is of another type than `hint`, or outside of the limits."""
+        if not is_accepted(hint, value):
+            reject(name, owner, self.describe(hint), value)
+        if value is None:
+            return
+        if self.choices and value not in self.choices:
+            reject(name, owner, self.describe(hint), value)
+        if is_number(value):
+            is_low = (self.low is not None and value < self.low) or (self.above is not None and value <= self.above)
+            is_high = (self.high is not None and value > self.high) or (self.below is not None and value >= self.below)
+            if is_low or is_high:
+                reject(name, owner, self.describe(hint), value)
+
+    def describe(self, hint: Any) -> str:
+        """Return what a value must be, in words."""
+        if self.expected:
+            return self.expected
+        if self.choices:
+            return "one of " + ", ".join(map(repr, self.choices))
+        if int in list_alternatives(hint) and (self.low, self.high) != (None, None):
+            end = "inf)" if self.high is None else f"{self.high:,.0f}]"
+            return f"an int in the range [{self.low:g}, {end}"
+        if self.above is not None and self.below is self.high is None:
+            return f"a finite number above {self.above:g}"
+        return describe_type(hint)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Options:
+    """The options of one capability, validated; see the module."""
+
+    OWNER: ClassVar[str] = ""  # the public function, for messages
+
+    command: str = dataclasses.field(
+        init=False, default=""
+    )  # the command line that does the same; empty for a call in Python
+
+    def __post_init__(self) -> None:
+        for field in list_fields(type(self)):
+            value = getattr(self, field.name)
+            if field.takes_tables and value is not field.default:
+                value = field.read_table(value)
+                self.set(**{field.name: value})
+            field.option.validate(field.name, self.OWNER, field.hint, value)
+        self.validate()
+
+    def validate(self) -> None:
+        """Raise `ArgumentError` if options contradict each other; subclasses say when."""
+
+    def set(self, **values: Any) -> None:
+        """Replace values by their normal form, while the options are validated."""
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def to_request(self) -> dict[str, Any]:
+        """Return what a run store keeps of the options: those that are stored and say something."""
+        return {
+            field.name: to_jsonable(value)
+            for field in list_fields(type(self))
+            if field.option.stored and (value := getattr(self, field.name)) is not None
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class OptionField:
+    """A field of an option class: its name, type and default, and its `Option`."""
+
+    name: str
+    hint: Any  # the type, without `Annotated`
+    default: Any  # `MISSING` if it is required
+    keyword_only: bool
+    option: Option
+
+    @property
+    def flag(self) -> str:
+        """The option on the command line."""
+        return f"--{self.option.flag or self.name.replace('_', '-')}"
+
+    @functools.cached_property
+    def takes_tables(self) -> bool:
+        """Whether the value may be a table, in any form."""
+        return any(rule.table for rule in self._rules)
+
+    @property
+    def _rules(self) -> list[Accepts]:
+        return [rule for part in list_alternatives(self.hint) if (rule := find_rule(part))]
+
+    def read_table(self, value: Any) -> Any:
+        """Return a table as NumPy and pandas have it; other texts and paths that the field takes stay as they are."""
+        if isinstance(value, str | os.PathLike):
+            names = [rule.name for rule in self._rules]
+            takes_other_texts = str in list_alternatives(self.hint) or "ModelLike" in names
+            if "FilePath" in names or (takes_other_texts and not is_table_file(value)):
+                return value
+        return to_plain_data(value)
+
+
+def list_fields(options: type[Options]) -> tuple[OptionField, ...]:
+    """Return the fields of an option class that users set: positional ones first, then its own before those it shares."""
+    return _read_fields(typing.cast(Any, options))
+
+
+@functools.cache
+def _read_fields(options: Any) -> tuple[OptionField, ...]:
+    hints = typing.get_type_hints(options, include_extras=True)
+    places = {
+        name: place for place, base in enumerate(options.__mro__) for name in getattr(base, "__annotations__", ())
+    }
+    listed_fields = []
+    for field in dataclasses.fields(options):
+        if not field.init:
+            continue
+        hint = hints[field.name]
+        option = next((item for item in getattr(hint, "__metadata__", ()) if isinstance(item, Option)), None)
+        if option is None:
+            raise TypeError(f"{options.__name__}.{field.name} has no Option.")
+        default = field.default if field.default_factory is MISSING else field.default_factory()
+        listed_fields.append(OptionField(field.name, _drop_option(hint), default, bool(field.kw_only), option))
+    return tuple(
+        sorted(listed_fields, key=lambda field: (field.keyword_only, field.keyword_only and places[field.name]))
+    )
+
+
+def _drop_option(hint: Any) -> Any:
+    """Return the type that an `Option` annotates; what else annotates it stays."""
+    others = tuple(item for item in hint.__metadata__ if not isinstance(item, Option))
+    return typing.Annotated[(hint.__origin__, *others)] if others else hint.__origin__
+
+
+# -- types ---------------------------------------------------------------------------------------------------------------
+
+
+def list_alternatives(hint: Any) -> tuple[Any, ...]:
+    """Return the members of a union, or the type itself."""
+    if get_origin(hint) in (typing.Union, types.UnionType):
+        return tuple(part for member in get_args(hint) for part in list_alternatives(member))
+    return (hint,)
+
+
+def is_accepted(hint: Any, value: object) -> bool:
+    """Return whether a value has a type, as users see it: any whole number is an int, any sequence a list.
+
+    Only the outermost type is looked at: that a value is a list, not what the list holds.
+    """
+    return any(_is_of_type(part, value) for part in list_alternatives(hint))
+
+
+def _is_of_type(hint: Any, value: object) -> bool:
+    if isinstance(rule := find_rule(hint), Accepts):
+        return rule.test(value)
+    if hint is Any or hint is object:
+        return True
+    if get_origin(hint) is Literal:
+        return value in get_args(hint)
+    kind = get_origin(hint) or hint
+    _, test = _PLAIN_TYPES.get(kind, (None, None))
+    return isinstance(value, kind) if test is None else test(value)
+
+
+def find_rule(hint: Any) -> Accepts | None:
+    """Return what a named type accepts; None for other types."""
+    return next((item for item in getattr(hint, "__metadata__", ()) if isinstance(item, Accepts)), None)
+
+
+def describe_type(hint: Any) -> str:
+    """Return a type in words: "an int or None"."""
+    names = [_name_type(part) for part in list_alternatives(hint)]
+    names = [name for name in dict.fromkeys(names) if name and name != "None"] + ["None"] * ("None" in names)
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " or " + names[-1]
+
+
+def _name_type(hint: Any) -> str:
+    if rule := find_rule(hint):
+        return rule.expected
+    if get_origin(hint) is Literal:
+        return "one of " + ", ".join(map(repr, get_args(hint)))
+    kind = get_origin(hint) or hint
+    if kind in _PLAIN_TYPES:
+        return _PLAIN_TYPES[kind][0]
+    return ("an " if kind.__name__[0] in "AEIOU" else "a ") + kind.__name__
+
+
+#: types that accept more, or less, than their instances
+_PLAIN_TYPES: Mapping[Any, tuple[str, Callable[[Any], bool]]] = {
+    type(None): ("None", lambda value: value is None),
+    bool: ("True or False", lambda value: type(value).__name__ in ("bool", "bool_")),
+    int: ("an int", is_integer),
+    float: ("a finite number", lambda value: is_number(value) and math.isfinite(value)),
+    str: ("a str", lambda value: isinstance(value, str)),
+    Mapping: ("a dict", lambda value: isinstance(value, Mapping)),
+    Callable: ("a function", callable),
+    **dict.fromkeys((list, Sequence, Iterable, Collection), ("a list", is_list)),
+}

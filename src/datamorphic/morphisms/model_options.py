@@ -1,0 +1,50 @@
+"""`ModelOptions`: the options of capabilities that test a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from .._typing import DataLike, ModelLike
+from ..core.execute import CapabilityOptions, Execution
+from ..core.groups import Inputs
+from ..core.options import Option
+from .subject import SubjectUnderTest, build_subject
+
+
+@dataclass(frozen=True, eq=False)
+class ModelOptions(Inputs, CapabilityOptions):
+    """The options of a capability that tests a model."""
+
+    model: Annotated[
+        ModelLike,
+        Option(
+            "A fitted model, a function, the path of a model file, or anything else that `dm.wrap` takes.", stored=False
+        ),
+    ]
+
+    def build_subject(
+        self, execution: Execution[Any], data: DataLike | None, target: str | None, **details: Any
+    ) -> SubjectUnderTest:
+        """Return the system under test with its moves and seed cases."""
+        return build_subject(
+            self.model,
+            data,
+            target=target,
+            space=self.space,
+            space_options=self.hints,
+            rng=execution.rng,
+            owner=self.OWNER,
+            timeout=execution.timeout,
+            isolated=execution.is_isolated,
+            trust=self.trust,
+            scalar=self.scalar,
+            classes=self.classes,
+            name=self.name,
+            **details,
+        )
+
+    def describe_run(self, execution: Execution[SubjectUnderTest]) -> dict[str, Any]:
+        """Return the name of the system and the request, with the model and the seed cases to compare."""
+        subject = execution.subject
+        return {"system": subject.name, "parameters": self.to_request(), "model": self.model, "seeds": subject.seeds}

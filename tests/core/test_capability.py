@@ -1,0 +1,90 @@
+"""`capability`: the public function has the parameters of its options, for people, editors and type checkers."""
+
+import inspect
+import subprocess
+import sys
+import warnings
+
+import pandas as pd
+import pytest
+
+import datamorphic as dm
+from datamorphic.core.capability import build_documentation, format_type, get_capability
+from datamorphic.core.options import list_fields
+
+PEOPLE = pd.DataFrame({"income": [10.0, 60.0] * 60, "gender": ["f", "m", "m", "f"] * 30})
+
+
+def decide(frame):
+    return (frame.income - 20 * (frame.gender == "f") > 30).map({True: "yes", False: "no"})
+
+
+def test_the_signature_is_that_of_the_options():
+    fields = list_fields(get_capability(dm.fairness).options)
+    parameters = inspect.signature(dm.fairness).parameters
+    assert list(parameters) == [field.name for field in fields]
+    assert parameters["rows"].default == 2_000
+    assert parameters["rows"].kind is inspect.Parameter.KEYWORD_ONLY
+    assert str(parameters["space"]) == "space: Space | None = None"
+
+
+def test_every_parameter_is_documented_before_the_returns():
+    text = inspect.getdoc(dm.fairness)
+    names = [field.name for field in list_fields(get_capability(dm.fairness).options)]
+    positions = [text.index(f"\n{name} : ") for name in names]
+    assert positions == sorted(positions)
+    assert positions[-1] < text.index("Returns\n-------")
+
+
+def test_a_docstring_without_sections_ends_with_the_parameters():
+    text = build_documentation("Do it.", get_capability(dm.fairness).options)
+    assert text.startswith("Do it.\nParameters\n----------\nmodel : ModelLike\n")
+
+
+def test_types_are_shown_as_source_code():
+    hints = {field.name: field.hint for field in list_fields(get_capability(dm.fairness).options)}
+    assert format_type(hints["protected"]) == "Sequence[str] | str"
+    assert format_type(hints["bounds"]) == "Mapping[str, tuple[float | None, float | None]] | None"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "keywords", "message"),
+    [
+        ((), {"rowz": 3}, r"fairness\(\) got an unexpected keyword argument 'rowz'. Did you mean 'rows'"),
+        ((), {"data": PEOPLE}, r"fairness\(\) needs 'model'"),
+        ((decide, PEOPLE), {"data": PEOPLE}, "multiple values for argument 'data'"),
+        ((decide, PEOPLE, (), None, 3), {}, "takes at most 4 positional arguments, but 5 were given"),
+    ],
+)
+def test_wrong_calls_are_explained(arguments, keywords, message):
+    with pytest.raises(TypeError, match=message):
+        dm.fairness(*arguments, **keywords)
+
+
+def test_a_former_name_works_and_warns():
+    with pytest.warns(DeprecationWarning, match="'steps' of fairness is now called 'column_steps'"):
+        old = dm.fairness(decide, PEOPLE, "gender", outcome="yes", steps={"income": 5})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        new = dm.fairness(decide, PEOPLE, "gender", outcome="yes", column_steps={"income": 5})
+    assert old.findings == new.findings
+
+
+@pytest.mark.slow
+def test_type_checkers_see_every_keyword(tmp_path):
+    lines = [
+        "import datamorphic as dm",
+        "",
+        "def answer(frame: object) -> list[str]:",
+        "    return []",
+        "",
+        'dm.fairness(answer, [[1]], ["gender"], rows=100, seed=1, engine="serial", kinds={"age": "integer"})',
+        'dm.fairness(answer, [[1]], protected="gender", rowz=100)',
+        'dm.fairness(answer, [[1]], rows="many")',
+        "dm.fairness()",
+    ]
+    (tmp_path / "user.py").write_text("\n".join(lines) + "\n")
+    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--no-error-summary", "user.py"]
+    output = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stdout
+    errors = [line for line in output.splitlines() if "error" in line]
+    assert [int(line.split(":")[1]) for line in errors] == [7, 8, 9], output

@@ -1,0 +1,88 @@
+"""`execute`: what every run has, whatever it measures."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import datamorphic as dm
+from datamorphic.errors import ArgumentError, StoreError
+
+PEOPLE = pd.DataFrame({"income": np.linspace(10, 90, 200).round(1), "gender": ["f", "m", "m", "f"] * 50})
+
+
+class Decider:
+    """Counts the rows that it is asked about."""
+
+    def __init__(self):
+        self.rows = 0
+
+    def __call__(self, frame):
+        self.rows += len(frame)
+        return np.where(frame.income - 20 * (frame.gender == "f") > 40, "yes", "no")
+
+
+def examine(model, **options):
+    return dm.fairness(model, PEOPLE, "gender", outcome="yes", name="decider", **options)
+
+
+def drop_fleeting(report):
+    return {name: value for name, value in report.document().items() if name != "seconds"}
+
+
+def test_a_run_is_stored_with_its_result(tmp_path):
+    report = examine(Decider(), store=tmp_path / "runs.sqlite", seed=3)
+    with dm.Store.open(tmp_path / "runs.sqlite") as store:
+        [run] = store.runs()
+        assert (run.verb, run.state, run.seed, run.system) == ("fairness", "finished", 3, "decider")
+        assert run.summary["headline"] == report.headline
+        assert run.parameters["protected"] == ["gender"]
+        assert {verdict["verdict"] for verdict in run.verdicts} == {"VIOLATED", "HOLDS"}
+        with store.fetch(run.id, "result.json") as path:
+            assert report.headline in path.read_text()
+
+
+def test_a_run_that_the_user_ends_is_resumed_and_asks_nothing_twice(tmp_path):
+    class Stopping(Decider):
+        def __call__(self, frame):
+            if self.rows > 400:
+                raise KeyboardInterrupt
+            return super().__call__(frame)
+
+    store, whole = tmp_path / "runs.sqlite", examine(Decider())
+    part = examine(Stopping(), store=store)
+    assert part.interrupted
+    assert not part.complete
+    with dm.Store.open(store) as runs:
+        assert runs.run(1).state == "interrupted"
+    with pytest.raises(StoreError, match="was started with other arguments: rows=2000"):
+        examine(Decider(), store=store, resume=1, rows=100)
+    model = Stopping()
+    again = examine(model, store=store, resume=1)
+    assert 0 < model.rows <= 400  # fewer than the model was asked about
+    assert drop_fleeting(again) == drop_fleeting(whole)
+    with dm.Store.open(store) as runs:
+        assert runs.run(1).state == "finished"
+
+
+def test_resuming_needs_a_store():
+    with pytest.raises(ArgumentError, match="Run 3 can only be resumed from its run store"):
+        examine(Decider(), resume=3)
+
+
+def test_a_spent_budget_leaves_questions_unfinished():
+    report = examine(Decider(), budget=450)
+    assert report.unfinished == ("the effect of gender",)
+    assert not report.complete
+    assert report.passed
+    assert report.headline.startswith("Incomplete: the effect of gender")
+    assert report.calls <= 450
+    assert "Not examined" in report.describe()
+    report.to_html()
+
+
+@pytest.mark.slow
+def test_engines_and_time_outs_give_the_same_report():
+    whole = drop_fleeting(examine(Decider()))
+    assert drop_fleeting(examine(Decider(), engine="threads:2", batch=30)) == whole
+    assert drop_fleeting(examine(Decider(), engine="processes:2", batch=30)) == whole
+    assert drop_fleeting(examine(Decider(), timeout=60)) == whole

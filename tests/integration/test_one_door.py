@@ -1,0 +1,136 @@
+"""Every verb runs through one door: it is stored, resumed after a kill, computed on engines, limited and exported alike."""
+
+import json
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from datamorphic.runs.store import Store
+
+pytestmark = pytest.mark.slow
+
+#: A model that decides by income and gender, and once ends its process without warning: at the call that the file names.
+MODULE = """
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+
+calls = 0
+
+
+def decide(frame):
+    global calls
+    calls += 1
+    order = Path("order")
+    if order.exists():
+        word, number = order.read_text().split()
+        if calls == int(number):
+            order.unlink()
+            if word == "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
+            time.sleep(60)
+    return np.where(frame.income - 15 * (frame.gender == "f") > 40, "yes", "no")
+"""
+
+
+@dataclass(frozen=True)
+class Verb:
+    """A command to try, with the call of the model at which its process is killed."""
+
+    arguments: tuple[str, ...]
+    kill_at: int
+    exit_code: int = 0  # of the whole run
+    small_budget: str = "500 runs"  # enough to begin
+
+
+VERBS = {
+    "fairness": Verb(("fairness", "deciding:decide", "people.csv", "--protected", "gender", "--outcome", "yes"), 3, 1)
+}
+#: what differs between two runs that found the same
+FLEETING = ("seconds", "run")
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch):
+    """Run a command in a process of its own, in a folder with a model and people."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DATAMORPHIC_STORE", str(tmp_path / "runs.sqlite"))
+    (tmp_path / "deciding.py").write_text(MODULE)
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({"income": rng.uniform(10, 90, 200).round(1), "gender": rng.choice(["f", "m"], 200)})
+    people.to_csv("people.csv", index=False)
+
+    def run(*arguments, code):
+        command = [sys.executable, "-m", "datamorphic", *map(str, arguments)]
+        process = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+        assert process.returncode == code, process.stdout + process.stderr
+        return process.stdout
+
+    return run
+
+
+def order(word, number):
+    """Have the model kill its process, or hang, at a call."""
+    with open("order", "w") as file:
+        file.write(f"{word} {number}")
+
+
+def read(output):
+    """Return what a command printed as JSON, without what differs between equal runs."""
+    document = json.loads(output)
+    return {name: value for name, value in document.items() if name not in FLEETING}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_killed_run_is_resumed_with_the_same_result(call, verb):
+    case = VERBS[verb]
+    whole = read(call(*case.arguments, "--json", code=case.exit_code))
+    order("kill", case.kill_at)
+    call(*case.arguments, "--batch", 50, "--json", code=-signal.SIGKILL)
+    with Store.open() as store:
+        assert [run.state for run in store.runs()] == ["finished", "killed"]
+        assert {run.verb for run in store.runs()} == {verb}
+    resumed = read(call("runs", "resume", 2, "--json", code=case.exit_code))
+    assert resumed == whole
+    with Store.open() as store:
+        assert [run.state for run in store.runs()] == ["finished", "finished"]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_engines_give_the_same_result(call, verb):
+    case = VERBS[verb]
+    whole = read(call(*case.arguments, "--store=none", "--json", code=case.exit_code))
+    parallel = read(call(*case.arguments, "--workers=2", "--store=none", "--json", code=case.exit_code))
+    assert parallel == whole
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_row_that_hangs_does_not_stop_the_run(call, verb):
+    case = VERBS[verb]
+    order("hang", 3)
+    call(*case.arguments, "--timeout=5", "--store=none", code=case.exit_code)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_spent_budget_is_incomplete(call, verb):
+    case = VERBS[verb]
+    document = json.loads(call(*case.arguments, "--budget", case.small_budget, "--json", code=4))
+    assert not document["complete"]
+    assert document["unfinished"]
+    call(*case.arguments, "--budget", case.small_budget, "--allow-incomplete", code=0)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_reports_are_written(call, verb, tmp_path):
+    case = VERBS[verb]
+    call(*case.arguments, "--html=report.html", "--junit=junit.xml", "--store=none", code=case.exit_code)
+    assert "<html" in (tmp_path / "report.html").read_text()
+    assert "<testsuite" in (tmp_path / "junit.xml").read_text()
