@@ -9,7 +9,6 @@ from typing import Any
 
 import griffe
 
-
 KINDS = {
     inspect.Parameter.POSITIONAL_OR_KEYWORD: griffe.ParameterKind.positional_or_keyword,
     inspect.Parameter.KEYWORD_ONLY: griffe.ParameterKind.keyword_only,
