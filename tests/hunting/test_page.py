@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import datamorphic as dm
+from datamorphic.core.result import Measure
 from datamorphic.errors import ArgumentError
 from datamorphic.hunting.charts import draw_f_measure_chart, draw_ratio_chart
-from datamorphic.hunting.measures import FMeasures, IntervalEstimate
+from datamorphic.hunting.measures import FMeasures
 from datamorphic.hunting.page import build_page, build_simulation_rows
 from datamorphic.hunting.plots import ViolationSample, draw_region_picture, draw_spread_picture, sample_violations
 from datamorphic.hunting.regions import draw_region
@@ -128,7 +129,7 @@ def test_a_spread_that_cannot_be_drawn(spread, domain):
 def test_charts():
     one = draw_f_measure_chart(FMeasures([5, 5, 9], [False, False, True]))
     assert "of 2 trials: from 5 to 5" in one.alt
-    flat = draw_ratio_chart([("a <b>", IntervalEstimate(1.2, np.nan, np.nan)), ("b", IntervalEstimate(0.5, 0.4, 0.6))])
+    flat = draw_ratio_chart([("a <b>", Measure(1.2, np.nan, np.nan)), ("b", Measure(0.5, 0.4, 0.6))])
     assert "<b>" not in render_drawing(flat)
     ended = dm.simulate("MT-RT", rate=0.001, budget=2, trials=20)
     assert build_simulation_rows([ended])[0][1:6] == ["> 2.0", "> 0.2%", None, None, None]

@@ -57,11 +57,11 @@ JOBS = {
 def mutation():
     mutants = make_mutants("def half(x):\n    y = x / 2\n    return y\n")[: len(JOBS)]
     results = [classify_mutant(mutant, job, ORIGINAL) for mutant, job in zip(mutants, JOBS.values(), strict=True)]
-    return Mutation(program="half", tried=results, original=ORIGINAL, inputs=10, compared=100)
+    return Mutation(program="half", results=results, original=ORIGINAL, inputs=10, compared=100)
 
 
 def test_the_state_follows_from_the_job(mutation):
-    assert [result.state for result in mutation.tried] == list(JOBS)
+    assert [result.state for result in mutation.results] == list(JOBS)
     assert mutation.score == mutation.killed_of_different == 0.5
 
 

@@ -77,7 +77,7 @@ class Measure:
         cases = {} if self.cases is None else {"total": self.cases}
         return {"value": self.value, "low": self.low, "high": self.high, **cases}
 
-    def to_columns(self, name: str) -> dict[str, float]:
+    def to_columns(self, name: str) -> dict[str, float | None]:
         """Return the value and the ends of its interval as columns of a table."""
         return {name: self.value, f"{name}_low": self.low, f"{name}_high": self.high}
 
@@ -276,6 +276,17 @@ def make_writer(write: Callable[[Path], object], item_count: int) -> FileWriter:
         return item_count
 
     return write_file
+
+
+class Record:
+    """The base class of dataclasses that are parts of results: the document has their fields."""
+
+    JSON_KEYS: ClassVar[Mapping[str, str]] = {}
+
+    def document(self) -> dict[str, Any]:
+        """Return the fields as a dict, ready for JSON."""
+        names = [item.name for item in fields(self)]  # type: ignore[arg-type]  # subclasses are dataclasses
+        return {self.JSON_KEYS.get(name, name): to_plain(getattr(self, name)) for name in names}
 
 
 def to_plain(value: Any) -> Any:

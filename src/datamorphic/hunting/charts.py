@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._text import format_percent, pluralize
+from ..core.result import Measure
 from ..reporting.document import Drawing, Shape, TextLabel
 from ..reporting.panel import STRIP_HEIGHT_PX, STRIP_WIDTH_PX, Panel, PanelItem
 from ..reporting.text import cut
-from .measures import FMeasures, IntervalEstimate, estimate
+from .measures import FMeasures, estimate
 
 MAX_BARS = 25
 MAX_NAME_CHARACTERS = 28
@@ -52,7 +53,7 @@ def draw_f_measure_chart(measures: FMeasures) -> Drawing:
     )
 
 
-def draw_ratio_chart(ratios: Sequence[tuple[str, IntervalEstimate]]) -> Drawing:
+def draw_ratio_chart(ratios: Sequence[tuple[str, Measure]]) -> Drawing:
     """Draw F-ratios with their intervals, one row each, and a line for random testing."""
     greatest = 1.05 * max(1.0, *(max(ratio.value, *_get_ends(ratio)) for _, ratio in ratios))
     panel = Panel(
@@ -90,10 +91,10 @@ def draw_ratio_chart(ratios: Sequence[tuple[str, IntervalEstimate]]) -> Drawing:
     )
 
 
-def _format_ratio(ratio: IntervalEstimate) -> str:
+def _format_ratio(ratio: Measure) -> str:
     return f"{format_percent(ratio.value)} ({format_percent(ratio.low)} to {format_percent(ratio.high)})"
 
 
-def _get_ends(ratio: IntervalEstimate) -> tuple[float, float]:
+def _get_ends(ratio: Measure) -> tuple[float, float]:
     """Return the ends of the interval; if they are not known, the value itself."""
     return (ratio.value if np.isnan(ratio.low) else ratio.low, ratio.value if np.isnan(ratio.high) else ratio.high)

@@ -16,20 +16,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .._stats import compute_wilson_interval
 from .._validation import is_number, reject, to_generator, validate_choice, validate_integer
+from ..core.result import Measure
 from .regions import to_points, validate_domain
 
 Numbers = npt.NDArray[np.float64]
 MAX_COMPARISONS_PER_CHUNK = 4_000_000  # of a point with a box
-
-
-class IntervalEstimate(NamedTuple):
-    """A figure with its 95% interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 class ValueRange(NamedTuple):
@@ -83,7 +75,7 @@ class FMeasures:
         return float(self.censored.mean())
 
 
-def estimate(values: npt.ArrayLike) -> IntervalEstimate:
+def estimate(values: npt.ArrayLike) -> Measure:
     """Return the mean of values with its 95% interval, by Student's t."""
     from scipy.special import stdtrit
 
@@ -92,9 +84,9 @@ def estimate(values: npt.ArrayLike) -> IntervalEstimate:
         reject("values", "estimate", "at least one number", values)
     mean = float(numbers.mean())
     if len(numbers) == 1:
-        return IntervalEstimate(mean, math.nan, math.nan)
+        return Measure(mean, math.nan, math.nan)
     half = float(stdtrit(len(numbers) - 1, 0.975)) * float(numbers.std(ddof=1)) / math.sqrt(len(numbers))
-    return IntervalEstimate(mean, mean - half, mean + half)
+    return Measure(mean, mean - half, mean + half)
 
 
 def f_measures(verdicts: npt.ArrayLike) -> FMeasures:
@@ -107,7 +99,7 @@ def f_measures(verdicts: npt.ArrayLike) -> FMeasures:
     return FMeasures(np.where(has_violation, violated.argmax(axis=1) + 1, violated.shape[1]), ~has_violation)
 
 
-def p_measure(measures: FMeasures | npt.ArrayLike, n: int) -> IntervalEstimate:
+def p_measure(measures: FMeasures | npt.ArrayLike, n: int) -> Measure:
     """Return the share of trials with a violation among the first n groups, with Wilson's interval.
 
     Verdicts instead of F-measures are a matrix of bool with one row per trial and one column per group.
@@ -121,17 +113,17 @@ def p_measure(measures: FMeasures | npt.ArrayLike, n: int) -> IntervalEstimate:
         maximum = int(measures.counts[too_short].min())
         reject("n", "p_measure", f"at most {maximum}, the number of groups of a trial without a violation", n)
     successes = int((~measures.censored & (measures.counts <= n)).sum())
-    return IntervalEstimate(successes / len(measures), *compute_wilson_interval(successes, len(measures)))
+    return Measure.from_counts(successes, len(measures))
 
 
-def e_measure(verdicts: npt.ArrayLike, n: int) -> IntervalEstimate:
+def e_measure(verdicts: npt.ArrayLike, n: int) -> Measure:
     """Return the mean number of violations among the first n groups."""
     violated = _to_verdict_matrix(verdicts, "e_measure")
     n = validate_integer("n", "e_measure", n, low=1, high=violated.shape[1])
     return estimate(violated[:, :n].sum(axis=1))
 
 
-def f_ratio(a: FMeasures, b: FMeasures | float) -> IntervalEstimate:
+def f_ratio(a: FMeasures, b: FMeasures | float) -> Measure:
     """Return the mean of `a` divided by that of `b`; below 1, `a` is better.
 
     The interval is by the delta method. `b` may be a violation rate; the divisor is then exactly 1/rate.
@@ -139,7 +131,7 @@ def f_ratio(a: FMeasures, b: FMeasures | float) -> IntervalEstimate:
     top, bottom = _compute_moments(a, "f_ratio"), _compute_moments(b, "f_ratio")
     ratio = top.mean / bottom.mean
     half = 1.959963984540054 * ratio * math.sqrt(top.error**2 / top.mean**2 + bottom.error**2 / bottom.mean**2)
-    return IntervalEstimate(ratio, ratio - half, ratio + half)
+    return Measure(ratio, ratio - half, ratio + half)
 
 
 def cohens_d(a: FMeasures, b: FMeasures | float) -> float:

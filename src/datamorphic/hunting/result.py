@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from .._text import format_short, pluralize, to_jsonable
 from .._validation import validate_integer
+from ..core.result import Measure
 from ..errors import ArgumentError
 from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, JudgedGroups, Mask, MetamorphicRelation, Verdicts
 from ..relations.box import Floats
@@ -19,7 +20,7 @@ from ..reporting.export import Exportable
 from ..reporting.junit import JUnitCase
 from ..space.points import Batch, Points
 from ..space.space import Space
-from .measures import FMeasures, IntervalEstimate, e_measure, p_measure
+from .measures import FMeasures, e_measure, p_measure
 from .options import DEFAULT_MAX_SECONDS
 from .selector_base import Picks
 
@@ -186,11 +187,11 @@ class Hunt(Exportable):
         """The seconds spent on choosing groups."""
         return sum(trial.generation_seconds for trial in self.trials)
 
-    def p_measure(self, groups: int) -> IntervalEstimate:
+    def p_measure(self, groups: int) -> Measure:
         """Return the share of trials with a violation among the first `groups`."""
         return p_measure(self.measured, groups)
 
-    def e_measure(self, groups: int) -> IntervalEstimate:
+    def e_measure(self, groups: int) -> Measure:
         """Return the mean number of violations among the first `groups`.
 
         Every trial must have executed as many groups.

@@ -15,6 +15,7 @@ from .._clock import read_clock
 from .._estimates import WorkPace
 from .._text import to_jsonable
 from .._validation import reject, validate_integer
+from ..core.result import Measure
 from ..relations.base import Mask
 from ..relations.box import Affine, Box, Floats
 from ..relations.function import FunctionRelation
@@ -23,7 +24,7 @@ from ..reporting.junit import JUnitCase
 from ..runs.progress import Progress
 from .generator_base import Generator
 from .generators import find_generator, make_generator
-from .measures import FMeasures, IntervalEstimate, cohens_d, f_ratio, welch_p
+from .measures import FMeasures, cohens_d, f_ratio, welch_p
 from .options import SimulateOptions
 from .regions import Region, draw_region
 from .scenarios import draw_scenario
@@ -159,7 +160,7 @@ class Simulation(Exportable):
         return self.found.mean
 
     @property
-    def ratio(self) -> IntervalEstimate:
+    def ratio(self) -> Measure:
         """The F-ratio to random testing, with its 95% interval."""
         return f_ratio(self.found, self.chance)
 

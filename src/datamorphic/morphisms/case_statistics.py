@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from .._text import pluralize, to_jsonable
+from .._text import pluralize
 from .._validation import check_types, reject, validate_integer
-from ..reporting.export import Exportable
+from ..core.result import Result
 from ..reporting.junit import JUnitCase
 from ..space.neighbours import find_nearest
 from ..space.outputs import Status
@@ -68,7 +68,7 @@ class FailedCase:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CaseStatistics(Exportable):
+class CaseStatistics(Result):
     """Counts of a test set, and its incorrect cases."""
 
     name: str
@@ -104,25 +104,19 @@ class CaseStatistics(Exportable):
 
     def document(self) -> dict[str, Any]:
         """Return the statistics as a JSON-serialisable dict."""
-        return to_jsonable(
-            {
-                "name": self.name,
-                "runs": self.runs,
-                "test_cases": self.test_cases_count,
-                "originals": self.originals,
-                "mutants": self.mutants,
-                "runs_per_mutant": self.runs_per_mutant,
-                "mean_distance": self.mean_distance,
-                "distance_deviation": self.distance_deviation,
-                "correct": self.correct,
-                "incorrect": self.incorrect,
-                "not_judged": self.not_judged,
-                "labels": dict(self.labels),
-                "morphisms": [asdict(counts) for counts in self.morphisms],
-                "metamorphisms": [asdict(counts) for counts in self.metamorphisms],
-                "failures": [asdict(failure) for failure in self.failures],
-                "notes": list(self.notes),
-            }
+        return self._collect(
+            *(
+                "name",
+                "runs",
+                "originals",
+                "mutants",
+                "runs_per_mutant",
+                "mean_distance",
+                "distance_deviation",
+                "correct",
+            ),
+            *("incorrect", "not_judged", "labels", "morphisms", "metamorphisms", "failures", "notes"),
+            test_cases=self.test_cases_count,
         )
 
     def test_cases(self) -> Sequence[JUnitCase]:

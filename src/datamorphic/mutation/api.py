@@ -186,7 +186,7 @@ def run_mutation(program: ModuleType | FilePath, options: MutateOptions) -> Muta
     jobs_by_id = dict(zip((mutant.id for mutant in distinct_mutants), jobs, strict=True))
     return Mutation(
         program=source.name,
-        tried=[classify_mutant(mutant, jobs_by_id.get(mutant.id), original) for mutant in mutants],
+        results=[classify_mutant(mutant, jobs_by_id.get(mutant.id), original) for mutant in mutants],
         original=original,
         inputs=options.inputs,
         compared=options.compared,

@@ -117,7 +117,7 @@ def _build_mutants_section(mutation: Mutation) -> Section:
     rows = mutation.mutants.astype({"line": str})[[*names, *headings]].values.tolist()
     return Section(
         heading="All mutants",
-        text=f"{pluralize(len(mutation.tried), 'mutant')}.",
+        text=f"{pluralize(len(mutation.results), 'mutant')}.",
         table=Table(columns=[*names, *headings.values()], rows=rows),
         anchor="mutants",
     )

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._stats import compute_wilson_interval
-from .._text import format_percent, pluralize, to_jsonable
-from ..reporting.export import Exportable
+from .._deprecation import rename_attribute
+from .._text import format_percent, pluralize
+from ..core.result import Measure, Result
 from ..reporting.junit import JUnitCase
 from ..runs.jobs import JobCrash, JobError, JobOutcome, JobOutOfMemory, JobTimeout
 from .cross_validation import CrossValidationRules, is_passing
@@ -87,13 +87,13 @@ def classify_mutant(mutant: SourceMutant, job: JobOutcome | None, original: Orig
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Mutation(Exportable):
+class Mutation(Result):
     """The mutants of a program and their states."""
 
     _PAGE = "mutation.page:build_page"
 
     program: str
-    tried: Sequence[MutantResult]  # in the order of the source text
+    results: Sequence[MutantResult]  # in the order of the source text
     original: OriginalOutcome  # mutants are not blamed for violations of the program itself
     inputs: int  # on which relations were checked
     compared: int  # inputs on which labels were compared
@@ -102,16 +102,18 @@ class Mutation(Exportable):
     seconds: float = 0.0
     notes: Sequence[str] = ()
 
+    tried = rename_attribute("Mutation.tried", "results")
+
     @cached_property
     def kills(self) -> KillMatrix:
         """The violation rate of each relation on each mutant."""
         keys = list(self.original.judged_counts)
-        rates = np.full((len(keys), len(self.tried)), np.nan)
-        for column, result in enumerate(self.tried):
+        rates = np.full((len(keys), len(self.results)), np.nan)
+        for column, result in enumerate(self.results):
             for row, key in enumerate(keys):
                 if result.outcome is not None and result.outcome.judged_counts.get(key):
                     rates[row, column] = result.outcome.violation_counts[key] / result.outcome.judged_counts[key]
-        states = {result.mutant.id: result.state for result in self.tried}
+        states = {result.mutant.id: result.state for result in self.results}
         other_states = {mutant: state for mutant, state in states.items() if state not in (KILLED, SURVIVED)}
         several = len(self.original.relations) > 1
         names = [f"{relation} ({learner})" if several else relation for learner, relation in keys]
@@ -125,7 +127,7 @@ class Mutation(Exportable):
     @property
     def different(self) -> list[MutantResult]:
         """The counted mutants whose labels differ from those of the original."""
-        return [result for result in self.tried if result.state in (KILLED, SURVIVED) and result.different]
+        return [result for result in self.results if result.state in (KILLED, SURVIVED) and result.different]
 
     @property
     def killed_of_different(self) -> float:
@@ -160,7 +162,7 @@ class Mutation(Exportable):
                 "cross_validation": {None: "", True: "killed", False: "survived"}[result.killed_by_rival],
                 "why": result.explain_survival(self.compared),
             }
-            for result, killed in zip(self.tried, self.kills.killed.T, strict=True)
+            for result, killed in zip(self.results, self.kills.killed.T, strict=True)
         ]
         return pd.DataFrame(rows)
 
@@ -195,32 +197,24 @@ class Mutation(Exportable):
     def headline(self) -> str:
         """The score in one line."""
         killed, total = self.kills.count(KILLED), self.kills.count(KILLED) + self.kills.count(SURVIVED)
-        low, high = compute_wilson_interval(killed, total)
-        share = f" ({format_percent(self.score)}; {low:.0%} to {high:.0%})" if total else ""
+        measure = Measure.from_counts(killed, total)
+        share = f" ({format_percent(self.score)}; {measure.low:.0%} to {measure.high:.0%})" if total else ""
         return f"{killed} of {pluralize(total, 'mutant')} killed{share}"
 
     def document(self) -> dict[str, Any]:
         """Return the result as a JSON-serialisable dict."""
-        shares = ("score", "killed_of_different", "rival_of_different")
-        settings = ("inputs", "compared", "notes", "seed", "seconds")
-        return to_jsonable(
-            {
-                "program": self.program,
-                "headline": self.headline,
-                **{name: getattr(self, name) for name in shares},
-                "average_rate": self.kills.average_rate,
-                "states": {state: self.kills.count(state) for state in dict.fromkeys(self.kills.states)},
-                "relations": self.relations.to_dict("records"),
-                "smallest_set": self.kills.smallest_set(),
-                "mutants": self.mutants.astype(object).to_dict("records"),
-                "own_violations": self.violations,
-                **{name: getattr(self, name) for name in settings},
-            }
+        return self._collect(
+            *("program", "headline", "score", "killed_of_different", "rival_of_different", "relations", "mutants"),
+            *("inputs", "compared", "notes", "seed", "seconds"),
+            average_rate=self.kills.average_rate,
+            states={state: self.kills.count(state) for state in dict.fromkeys(self.kills.states)},
+            smallest_set=self.kills.smallest_set(),
+            own_violations=self.violations,
         )
 
     def test_cases(self) -> list[JUnitCase]:
         """Return one test case per mutant; a survivor fails."""
-        return [self._build_test_case(result) for result in self.tried]
+        return [self._build_test_case(result) for result in self.results]
 
     def _build_test_case(self, result: MutantResult) -> JUnitCase:
         if result.state == KILLED:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._text import pluralize, to_jsonable
+from .._text import pluralize
 from ..core.result import FileWriter, Result, make_writer
 from ..morphisms.cases import CaseKind, Correctness, TestSet
 from ..reporting.junit import JUnitCase
@@ -76,30 +76,16 @@ class ScriptResult(Result):
     def document(self) -> dict[str, Any]:
         """Return the figures of the script as a JSON-serialisable dict, without the cases."""
         pool, tests = self.pool, self.tests
-        document = {
-            "script": self.script,
-            "subject": pool.spec or None,
-            "seed": self.seed,
-            "commands": self.commands,
-            "total_commands": self.total_commands,
-            "interrupted": self.interrupted,
-            "runs": pool.runs,
-            "calls": pool.calls,
-            "cases": 0 if tests is None else len(tests),
-            "original": 0 if tests is None else int((tests.kinds == CaseKind.ORIGINAL).sum()),
-            "mutants": 0 if tests is None else int((tests.kinds == CaseKind.MUTANT).sum()),
-            "incorrect": 0 if tests is None else int((tests.correctness == Correctness.INCORRECT).sum()),
-            "explorations": pool.explorations,
-            "statistics": pool.statistics,
-            "measures": pool.measures,
-            "judgements": pool.judgements,
-            "violations": self.violations,
-            "messages": pool.messages,
-            "files": self.files,
-            "notes": list(self.notes),
-            "seconds": self.seconds,
-        }
-        return dict(to_jsonable(document))
+        names = ("runs", "calls", "explorations", "statistics", "measures", "judgements", "messages")
+        return self._collect(
+            *("script", "seed", "commands", "total_commands", "interrupted", "violations", "files", "notes", "seconds"),
+            **{name: getattr(pool, name) for name in names},
+            subject=pool.spec or None,
+            cases=0 if tests is None else len(tests),
+            original=0 if tests is None else (tests.kinds == CaseKind.ORIGINAL).sum(),
+            mutants=0 if tests is None else (tests.kinds == CaseKind.MUTANT).sum(),
+            incorrect=0 if tests is None else (tests.correctness == Correctness.INCORRECT).sum(),
+        )
 
     def stored_verdicts(self) -> list[dict[str, Any]]:
         """Return how often every metamorphism was violated."""

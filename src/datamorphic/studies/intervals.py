@@ -4,31 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate, takewhile
-from typing import Protocol
 
 import numpy as np
 
-from .._stats import compute_wilson_interval
-from ..hunting.measures import IntervalEstimate, estimate
+from ..core.result import Measure
+from ..hunting.measures import estimate
 from .rows import OurFigure
-
-
-class Bounds(Protocol):
-    """A figure with the ends of its interval."""
-
-    @property
-    def value(self) -> float:
-        """The figure."""
-
-    @property
-    def low(self) -> float:
-        """The lower end."""
-
-    @property
-    def high(self) -> float:
-        """The upper end."""
-
 
 Z_95 = 1.959963984540054
 MARGIN_KEY, TRIALS_KEY = "{} ±", "{} trials"  # of the margin and the trials among the figures of a job
@@ -89,8 +72,8 @@ def estimate_share(count: float, total: float, factor: float = 100.0) -> OurFigu
     """
     if math.isnan(count) or not total > 0:
         return OurFigure(math.nan, math.nan, total)
-    low, high = compute_wilson_interval(round(count), round(total))
-    return from_bounds(IntervalEstimate(count / total, low, high), total).times(factor)
+    share = Measure.from_counts(round(count), round(total))
+    return from_bounds(replace(share, value=count / total), total).times(factor)
 
 
 def estimate_median(values: Sequence[float]) -> OurFigure:
@@ -126,7 +109,7 @@ def estimate_effect(d: float, first_trials: float, second_trials: float) -> OurF
     return OurFigure(d, Z_95 * math.sqrt(variance), min(first_trials, second_trials))
 
 
-def from_bounds(estimated: Bounds, trials: float) -> OurFigure:
+def from_bounds(estimated: Measure, trials: float) -> OurFigure:
     """Return a figure whose interval is already known; the margin reaches to its farther end."""
     margin = max(estimated.value - estimated.low, estimated.high - estimated.value)
     return OurFigure(estimated.value, margin, trials)

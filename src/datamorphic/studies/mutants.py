@@ -120,7 +120,7 @@ def _compute_figures(mutation: Mutation, subject: str) -> dict[str, float]:
     figures |= {f"{relation} rate": _average_rates(rates[row]) for relation, row in place.items()}
     alike = [result for result in mutation.different if result.mutant.operator in OPERATORS]
     counts = count_by_killer(mutation)
-    running = [result for result in mutation.tried if result.state in (KILLED, SURVIVED, SAME_BYTECODE, UNREACHED)]
+    running = [result for result in mutation.results if result.state in (KILLED, SURVIVED, SAME_BYTECODE, UNREACHED)]
     figures |= {
         "killed": _share_true([result.state == KILLED for result in mutation.different]),
         "killed by theirs": _share_true((theirs > 0).any(axis=0)),

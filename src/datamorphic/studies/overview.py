@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._files import to_local_path
-from .._text import pluralize, to_jsonable
+from .._text import pluralize
 from .._typing import EngineLike
 from ..errors import format_error_line
 from ..reporting.export import FilePath
@@ -100,19 +100,14 @@ class StudyOverview(StudyResult):
 
     def document(self) -> dict[str, Any]:
         """Return all figures and verdicts as a JSON-serialisable dict."""
-        document: dict[str, Any] = to_jsonable(
-            {
-                "scale": self.scale,
-                "seed": self.seed,
-                "seconds": round(self.seconds, 3),
-                "date": self.date.isoformat(timespec="seconds"),
-                "versions": self.versions,
-                "verdicts": {kind.value: count for kind, count in self.counts.items()},
-                "studies": [_describe_report(report) for report in self.reports],
-                "without_figures": list_tables_without_figures(),
-            }
+        return self._collect(
+            *("scale", "seed", "versions"),
+            seconds=round(self.seconds, 3),
+            date=self.date.isoformat(timespec="seconds"),
+            verdicts={kind.value: count for kind, count in self.counts.items()},
+            studies=[_describe_report(report) for report in self.reports],
+            without_figures=list_tables_without_figures(),
         )
-        return document
 
     def test_cases(self) -> Sequence[JUnitCase]:
         """Return one case per study. Studies only report, so every case passes."""

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import datamorphic as dm
+from datamorphic.core.result import Measure
 from datamorphic.relations.change import Change, ChangeRelation
 from datamorphic.risk.credit.judging import WorstCase
-from datamorphic.risk.credit.measures import Estimate
 from datamorphic.risk.credit.page import build_page, draw_histogram
 from datamorphic.risk.credit.terms import describe_case, describe_change, describe_price, describe_relation
 from support.browser import CHROMIUM, WHY_NOT, Browser
@@ -119,15 +119,15 @@ def test_words_of_changes():
 
 
 def test_words_of_prices():
-    assert "costs nothing" in describe_price(Estimate(0, 0, 0), "x")
+    assert "costs nothing" in describe_price(Measure(0, 0, 0), "x")
     assert (
-        describe_price(Estimate(0.02, 0.01, 0.03), "x") == "Its ranking power is 2.0 points (1.0 to 3.0) lower than x."
+        describe_price(Measure(0.02, 0.01, 0.03), "x") == "Its ranking power is 2.0 points (1.0 to 3.0) lower than x."
     )
     assert (
-        describe_price(Estimate(-0.02, -0.03, -0.01), "x")
+        describe_price(Measure(-0.02, -0.03, -0.01), "x")
         == "Its ranking power is 2.0 points (1.0 to 3.0) higher than x."
     )
-    assert describe_price(Estimate(0.001, -0.01, 0.012), "x").endswith("too little to be distinguished from chance.")
+    assert describe_price(Measure(0.001, -0.01, 0.012), "x").endswith("too little to be distinguished from chance.")
 
 
 def test_words_of_cases():

@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import ks_2samp
 
 from datamorphic._stats import compute_wilson_interval
+from datamorphic.core.result import Measure
 from datamorphic.risk.credit.measures import (
-    Estimate,
     Measurement,
     average_measurements,
     average_shares,
@@ -51,7 +51,7 @@ def test_differences_of_similar_models_are_more_certain_than_their_aucs():
 
 
 def test_gini_scales_the_interval():
-    gini = to_gini(Estimate(0.75, 0.7, 0.8))
+    gini = to_gini(Measure(0.75, 0.7, 0.8))
     assert [gini.value, gini.low, gini.high] == pytest.approx([0.5, 0.4, 0.6])
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from datamorphic.core.result import Measure
 from datamorphic.relations.change import Change, ChangeRelation
 from datamorphic.risk.credit.judging import RelationTally, find_directions
 from datamorphic.risk.credit.ladder import Rung
-from datamorphic.risk.credit.measures import Estimate, Measurement
+from datamorphic.risk.credit.measures import Measurement
 from datamorphic.risk.credit.mitigation import compare_twins
 from datamorphic.risk.credit.model_result import ModelResult, RepetitionResult
 from datamorphic.risk.credit.selection import choose_model, find_rejections
@@ -41,7 +42,7 @@ def make_model(name, auc, strong=(0, 0), weak=(0, 0), variance=0.0001, complexit
 
 def compare(first, second):
     difference = first.auc.value - second.auc.value
-    return Estimate(difference, difference - 0.01, difference + 0.01)
+    return Measure(difference, difference - 0.01, difference + 0.01)
 
 
 def choose(*models, threshold=0.01):

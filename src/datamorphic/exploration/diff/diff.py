@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._text import to_jsonable
 from ..._validation import reject, validate_integer, validate_positive
+from ...core.result import Result
 from ...errors import ArgumentError
-from ...reporting.export import Exportable
 from ...reporting.junit import JUnitCase
 from ...runs.driver import CallCounter, drive
 from ...runs.flow import Flow
@@ -34,7 +33,7 @@ STATUSES = ("kept", "moved", "vanished", "gained")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Difference(Exportable):
+class Difference(Result):
     """The changes of the border from an old front to a new one.
 
     Attributes
@@ -137,20 +136,14 @@ class Difference(Exportable):
 
     def document(self) -> dict[str, Any]:
         """Return the counts and the findings as a JSON-serialisable dict."""
-        document = {
-            "old": self.old.subject,
-            "new": self.new.subject,
-            "unchanged": self.unchanged,
-            "kept": self.kept,
-            "findings": self.findings,
-            "statuses": self.counts,
-            "borders": self.summary.to_dict("index"),
-            "rows_asked": self.rows_asked,
-            "rows_near": self.rows_near,
-            "rows_changed": None if self.rows is None else len(self.rows),
-            "calls": self.calls,
-        }
-        return dict(to_jsonable(document))
+        return self._collect(
+            *("unchanged", "kept", "findings", "rows_asked", "rows_near", "calls"),
+            old=self.old.subject,
+            new=self.new.subject,
+            statuses=self.counts,
+            borders=self.summary.to_dict("index"),
+            rows_changed=None if self.rows is None else len(self.rows),
+        )
 
     def test_cases(self) -> Sequence[JUnitCase]:
         """Return whether the border is unchanged, as one test case."""

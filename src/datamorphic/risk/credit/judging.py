@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._text import to_jsonable
+from ...core.result import Record
 from ...relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
 from ...relations.change import STRONG_THRESHOLD, ChangedRows, ChangeRelation, is_strong
 from .measures import Floats
@@ -64,7 +64,7 @@ class ApplicantQuery:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WorstCase:
+class WorstCase(Record):
     """An applicant whose probability of default moves furthest in the wrong direction."""
 
     relation: str
@@ -77,19 +77,6 @@ class WorstCase:
     def wrongness(self) -> float:
         """The size of the wrong movement."""
         return abs(self.after - self.before)
-
-    def document(self) -> dict[str, Any]:
-        """Return the case as a JSON-serialisable dict."""
-        document: dict[str, Any] = to_jsonable(
-            {
-                "relation": self.relation,
-                "applicant": dict(self.applicant),
-                "changes": {name: list(values) for name, values in self.changes.items()},
-                "before": self.before,
-                "after": self.after,
-            }
-        )
-        return document
 
 
 @dataclass(frozen=True, kw_only=True)

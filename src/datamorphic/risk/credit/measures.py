@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._stats import compute_wilson_interval
+from ...core.result import Measure
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -23,19 +23,6 @@ Flags = npt.NDArray[np.bool_]
 KS_RESAMPLES = 200
 DEFAULT_APPROVAL_RATE = 0.8  # of applicants, where defaults among approved loans are reported
 Z_95 = NormalDist().inv_cdf(0.975)
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A figure with its 95% confidence interval."""
-
-    value: float
-    low: float
-    high: float
-
-    def document(self) -> dict[str, float]:
-        """Return the three numbers as a dict."""
-        return {"value": self.value, "low": self.low, "high": self.high}
 
 
 class Measurement(NamedTuple):
@@ -94,9 +81,9 @@ def _compute_variance_of_mean(placements: Floats) -> float:
     return float(placements.var(ddof=1)) / len(placements) if len(placements) > 1 else math.nan
 
 
-def to_gini(auc: Estimate) -> Estimate:
+def to_gini(auc: Measure) -> Measure:
     """Return the Gini coefficient, 2 AUC - 1."""
-    return Estimate(2 * auc.value - 1, 2 * auc.low - 1, 2 * auc.high - 1)
+    return Measure(2 * auc.value - 1, 2 * auc.low - 1, 2 * auc.high - 1)
 
 
 # -- KS ----------------------------------------------------------------------------------------------------------------
@@ -161,7 +148,7 @@ def compute_default_rate(scores: Floats, defaulted: Flags, approval_rate: float 
 # -- over repetitions --------------------------------------------------------------------------------------------------
 
 
-def average_measurements(measurements: Sequence[Measurement], test_to_training: float = 1 / 3) -> Estimate:
+def average_measurements(measurements: Sequence[Measurement], test_to_training: float = 1 / 3) -> Measure:
     """Return the mean over repetitions with an interval.
 
     The test sets of the repetitions are drawn from the same data, so the mean of many is hardly more certain than one test
@@ -174,10 +161,10 @@ def average_measurements(measurements: Sequence[Measurement], test_to_training: 
         between = float(values.var(ddof=1)) * (1 / len(values) + test_to_training)
         variance = between if math.isnan(variance) else max(variance, between)
     mean, half = float(values.mean()), Z_95 * math.sqrt(variance)
-    return Estimate(mean, mean - half, mean + half)
+    return Measure(mean, mean - half, mean + half)
 
 
-def average_shares(counts: Sequence[int], totals: Sequence[int]) -> Estimate:
+def average_shares(counts: Sequence[int], totals: Sequence[int]) -> Measure:
     """Return the share of cases over all repetitions, with a Wilson interval.
 
     The cases of one repetition have a model in common. Where repetitions differ by more than chance, the interval is as wide
@@ -191,7 +178,7 @@ def average_shares(counts: Sequence[int], totals: Sequence[int]) -> Estimate:
     """
     total, count = sum(totals), sum(counts)
     if not total:
-        return Estimate(math.nan, 0.0, 1.0)
+        return Measure(math.nan, 0.0, 1.0)
     share, repetitions = count / total, len(totals)
     effective_total = float(total)
     if count in (0, total):
@@ -201,8 +188,7 @@ def average_shares(counts: Sequence[int], totals: Sequence[int]) -> Estimate:
         binomial = share * (1 - share) / total
         between = float(shares.var(ddof=1)) / repetitions * (_find_t_quantile(repetitions - 1) / Z_95) ** 2
         effective_total = total * min(1.0, binomial / between) if between > 0 else effective_total
-    low, high = _compute_scaled_wilson(share, effective_total)
-    return Estimate(share, low, high)
+    return Measure(share, *_compute_scaled_wilson(share, effective_total))
 
 
 def _compute_scaled_wilson(share: float, total: float) -> tuple[float, float]:

@@ -4,37 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from .measures import Estimate
+from ...core.result import Measure, Record
 from .model_result import ModelResult
 from .selection import AucComparison
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mitigation:
+class Mitigation(Record):
     """A model with constraints beside the same model without."""
 
     constrained: str
     unconstrained: str
     size: str
-    strong_before: Estimate  # share of strong violations without constraints
-    strong_after: Estimate
-    auc_price: Estimate  # AUC without constraints minus AUC with them: negative if constraints help
+    strong_before: Measure  # share of strong violations without constraints
+    strong_after: Measure
+    auc_price: Measure  # AUC without constraints minus AUC with them: negative if constraints help
     default_rate_before: float | None = None  # among approved loans
     default_rate_after: float | None = None
-
-    def document(self) -> dict[str, Any]:
-        """Return the comparison as a JSON-serialisable dict."""
-        return {
-            "constrained": self.constrained,
-            "unconstrained": self.unconstrained,
-            "strong_before": self.strong_before.document(),
-            "strong_after": self.strong_after.document(),
-            "auc_price": self.auc_price.document(),
-            "default_rate_before": self.default_rate_before,
-            "default_rate_after": self.default_rate_after,
-        }
 
 
 def compare_twins(models: Sequence[ModelResult], compare: AucComparison) -> list[Mitigation]:

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ...core.result import Measure, Record, to_plain
 from .judging import MAX_WORST_CASES, WRONGNESS_EDGES, RelationTally, WorstCase
 from .ladder import Rung
-from .measures import Estimate, Floats, Measurement, average_measurements, average_shares, to_gini
+from .measures import Floats, Measurement, average_measurements, average_shares, to_gini
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,20 +34,15 @@ class RepetitionResult:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ViolationShare:
+class ViolationShare(Record):
     """How often a model breaks a relation, over all repetitions."""
 
-    strong: Estimate
-    weak: Estimate
+    strong: Measure
+    weak: Measure
     cases: int
     clipped: int
     inapplicable: int
     undefined: int
-
-    def document(self) -> dict[str, Any]:
-        """Return the shares as a JSON-serialisable dict."""
-        counts = {name: getattr(self, name) for name in ("cases", "clipped", "inapplicable", "undefined")}
-        return {"strong": self.strong.document(), "weak": self.weak.document(), **counts}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -65,17 +61,17 @@ class ModelResult:
     # -- ranking -----------------------------------------------------------------------------------------------------
 
     @cached_property
-    def auc(self) -> Estimate | None:
+    def auc(self) -> Measure | None:
         """The mean AUC with its interval; None without known outcomes."""
         return self._average([repetition.auc for repetition in self.repetitions])
 
     @cached_property
-    def ks(self) -> Estimate | None:
+    def ks(self) -> Measure | None:
         """The mean Kolmogorov-Smirnov statistic with its interval."""
         return self._average([repetition.ks for repetition in self.repetitions])
 
     @property
-    def gini(self) -> Estimate | None:
+    def gini(self) -> Measure | None:
         """The mean Gini coefficient with its interval."""
         return None if self.auc is None else to_gini(self.auc)
 
@@ -91,12 +87,12 @@ class ModelResult:
         values = [repetition.auc.value for repetition in self.repetitions if repetition.auc is not None]
         return float(np.std(values, ddof=1)) if len(values) > 1 else None
 
-    def _average(self, measurements: Sequence[Measurement | None]) -> Estimate | None:
+    def _average(self, measurements: Sequence[Measurement | None]) -> Measure | None:
         known = [measurement for measurement in measurements if measurement is not None]
         if not known:
             return None
         mean = average_measurements(known, self.test_to_training)
-        return Estimate(mean.value, max(0.0, mean.low), min(1.0, mean.high))
+        return Measure(mean.value, max(0.0, mean.low), min(1.0, mean.high))
 
     # -- violations --------------------------------------------------------------------------------------------------
 
@@ -117,22 +113,22 @@ class ModelResult:
         return shares
 
     @cached_property
-    def strong_share(self) -> Estimate:
+    def strong_share(self) -> Measure:
         """The share of strong violations over all relations together."""
         return self._pool("strong")
 
     @cached_property
-    def weak_share(self) -> Estimate:
+    def weak_share(self) -> Measure:
         """The share of weak violations over all relations together."""
         return self._pool("weak")
 
     @property
-    def worst_share(self) -> Estimate:
+    def worst_share(self) -> Measure:
         """The share of strong violations of the relation that the model breaks most often."""
         shares = [share.strong for share in self.shares.values() if share.cases]
-        return max(shares, key=lambda share: share.value, default=Estimate(0.0, 0.0, 1.0))
+        return max(shares, key=lambda share: share.value, default=Measure(0.0, 0.0, 1.0))
 
-    def _pool(self, kind: str) -> Estimate:
+    def _pool(self, kind: str) -> Measure:
         counts = [sum(getattr(tally, kind) for tally in repetition.tallies) for repetition in self.repetitions]
         cases = [sum(tally.cases for tally in repetition.tallies) for repetition in self.repetitions]
         return average_shares(counts, cases)
@@ -180,28 +176,25 @@ class ModelResult:
     def document(self) -> dict[str, Any]:
         """Return the figures as a JSON-serialisable dict."""
         free, total = self.violation_free
-        return {
+        document = {
             "model": self.name,
             "family": self.rung.family,
             "size": self.rung.size,
             "constrained": self.rung.constrained,
             "repetitions": total,
-            "auc": _to_document(self.auc),
+            "auc": self.auc,
             "auc_deviation": self.auc_deviation,
-            "gini": _to_document(self.gini),
-            "ks": _to_document(self.ks),
+            "gini": self.gini,
+            "ks": self.ks,
             "default_rate": self.default_rate,
-            "strong": self.strong_share.document(),
-            "weak": self.weak_share.document(),
+            "strong": self.strong_share,
+            "weak": self.weak_share,
             "violation_free_repetitions": free,
-            "relations": {name: share.document() for name, share in self.shares.items()},
+            "relations": self.shares,
             "histogram": {
                 "edges": list(WRONGNESS_EDGES),
                 **{name: list(bins) for name, bins in self.histogram.items()},
             },
-            "worst_cases": [case.document() for cases in self.worst_cases.values() for case in cases],
+            "worst_cases": [case for cases in self.worst_cases.values() for case in cases],
         }
-
-
-def _to_document(estimate: Estimate | None) -> dict[str, float] | None:
-    return None if estimate is None else estimate.document()
+        return dict(to_plain(document))

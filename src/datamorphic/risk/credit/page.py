@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from ..._text import format_percent, pluralize
+from ...core.result import Measure
 from ...relations.change import ChangeRelation
 from ...reporting.document import Axis, Drawing, Line, Page, Scatter, Section, Shape, Table, TextLabel, Tile
 from ...reporting.text import NO_VALUE_TEXT
 from .judging import WRONGNESS_EDGES
-from .measures import Estimate
 from .model_result import ModelResult, ViolationShare
 from .result import CreditReport
 from .terms import (
@@ -333,7 +333,7 @@ def _choose_compared_models(report: CreditReport) -> list[ModelResult]:
     return sorted(models, key=rank, reverse=True)
 
 
-def _format_auc(auc: Estimate | None) -> str:
+def _format_auc(auc: Measure | None) -> str:
     return NO_VALUE_TEXT if auc is None else f"{100 * auc.value:.1f} ({100 * auc.low:.1f} to {100 * auc.high:.1f})"
 
 
@@ -560,9 +560,9 @@ def _build_worst_cases(report: CreditReport) -> Section:
     )
 
 
-def _format_estimate(estimate: Estimate | None) -> str:
+def _format_estimate(estimate: Measure | None) -> str:
     return NO_VALUE_TEXT if estimate is None else f"{estimate.value:.3f} ({estimate.low:.3f}–{estimate.high:.3f})"
 
 
-def _format_share(share: Estimate) -> str:
+def _format_share(share: Measure) -> str:
     return f"{100 * share.value:.2f}% ({100 * share.low:.2f}–{100 * share.high:.2f})"

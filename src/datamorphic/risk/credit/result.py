@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from ..._text import format_percent, to_jsonable
+from ..._text import format_percent
 from ..._typing import FilePath
 from ..._validation import validate_choice
+from ...core.result import Measure, Result
 from ...relations.change import ChangeRelation
-from ...reporting.export import Exportable
 from ...reporting.junit import JUnitCase
 from .judging import find_directions
-from .measures import Estimate, Flags, average_measurements, measure_auc_difference
+from .measures import Flags, average_measurements, measure_auc_difference
 from .mitigation import Mitigation, compare_twins
 from .model_result import ModelResult
 from .selection import ModelChoice, choose_model
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CreditReport(Exportable):
+class CreditReport(Result):
     """The result of `dm.credit`.
 
     Attributes
@@ -119,7 +119,7 @@ class CreditReport(Exportable):
         """The direction that the relations demand per column: 1 if more of it may only raise the risk."""
         return find_directions(self.relations)
 
-    def compare_auc(self, first: ModelResult | str, second: ModelResult | str) -> Estimate:
+    def compare_auc(self, first: ModelResult | str, second: ModelResult | str) -> Measure:
         """Return the AUC of one model minus that of another on the same test sets, with an interval."""
         models = [self._find_model("first", first), self._find_model("second", second)]
         scores = [{result.repetition: result.scores for result in model.repetitions} for model in models]
@@ -184,28 +184,12 @@ class CreditReport(Exportable):
 
     def document(self) -> dict[str, Any]:
         """Return the report as a JSON-serialisable dict."""
-        document: dict[str, Any] = to_jsonable(
-            {
-                "data": self.data,
-                "loans": self.loans,
-                "default_rate": self.default_rate,
-                "later": self.later or None,
-                "selected": self.selected,
-                "passed": self.passed,
-                "complete": self.complete,
-                "threshold": self.threshold,
-                "choice": self.choice.document(),
-                "mitigations": [mitigation.document() for mitigation in self.mitigations],
-                "relations": {relation.name: relation.statement for relation in self.relations},
-                "models": [model.document() for model in self.models],
-                "settings": dict(self.settings),
-                "answers": self.answers,
-                "seconds": self.seconds,
-                "interrupted": self.interrupted,
-                "notes": list(self.notes),
-            }
+        return self._collect(
+            *("data", "loans", "default_rate", "selected", "passed", "complete", "threshold", "choice", "mitigations"),
+            *("models", "settings", "answers", "seconds", "interrupted", "notes"),
+            later=self.later or None,
+            relations={relation.name: relation.statement for relation in self.relations},
         )
-        return document
 
     def test_cases(self) -> Sequence[JUnitCase]:
         """Return one test case per model and relation.
@@ -244,7 +228,6 @@ class CreditReport(Exportable):
         return settings | {"complete": str(self.complete).lower()}
 
 
-def _spread(name: str, estimate: Estimate | None) -> dict[str, float | None]:
+def _spread(name: str, measure: Measure | None) -> dict[str, float | None]:
     """Return a figure and the ends of its interval as columns of a table."""
-    values = (None, None, None) if estimate is None else (estimate.value, estimate.low, estimate.high)
-    return dict(zip((name, f"{name}_low", f"{name}_high"), values, strict=True))
+    return dict.fromkeys((name, f"{name}_low", f"{name}_high")) if measure is None else measure.to_columns(name)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import ClassVar
 
-from .measures import Estimate
+from ...core.result import Measure, Record
 from .model_result import ModelResult
 
 #: returns the AUC of one model minus that of another on the same test sets, with an interval
-AucComparison = Callable[[ModelResult, ModelResult], Estimate]
+AucComparison = Callable[[ModelResult, ModelResult], Measure]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class Rejection:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelChoice:
+class ModelChoice(Record):
     """What the selection rule picks, and what that costs."""
 
     best: str | None  # the model with the highest AUC; None without known outcomes
@@ -36,19 +36,9 @@ class ModelChoice:
     rejections: Mapping[str, Rejection] = field(default_factory=dict)
     selected: str | None = None
     within_band: bool = True
-    auc_cost: Estimate | None = None  # AUC of the best model minus AUC of the selected one
+    auc_cost: Measure | None = None  # AUC of the best model minus AUC of the selected one
 
-    def document(self) -> dict[str, Any]:
-        """Return the choice as a JSON-serialisable dict."""
-        return {
-            "best": self.best,
-            "band_low": self.band_low,
-            "candidates": list(self.candidates),
-            "rejected": {name: vars(rejection) for name, rejection in self.rejections.items()},
-            "selected": self.selected,
-            "within_band": self.within_band,
-            "auc_cost": None if self.auc_cost is None else self.auc_cost.document(),
-        }
+    JSON_KEYS: ClassVar[Mapping[str, str]] = {"rejections": "rejected"}
 
 
 def find_rejections(models: Sequence[ModelResult], threshold: float) -> dict[str, Rejection]:

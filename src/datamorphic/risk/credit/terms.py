@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from ..._text import format_percent, format_short
+from ...core.result import Measure
 from ...relations.change import Change, ChangeRelation
 from ...reporting.document import SectionState
 from .judging import WorstCase
-from .measures import Estimate
 from .model_result import ModelResult, ViolationShare
 
 #: what lenders call the columns of a loan book
@@ -122,7 +122,7 @@ def judge_share(share: ViolationShare, threshold: float, strong: float) -> Relat
     return RelationVerdict("KEPT", "")
 
 
-def describe_share(share: Estimate) -> str:
+def describe_share(share: Measure) -> str:
     """Return a share with its interval, as numbers of 1,000."""
     low, high = (format_per_thousand(end, exact=True) for end in (share.low, share.high))
     return f"{format_per_thousand(share.value)} of 1,000 ({low} to {high})"
@@ -140,12 +140,12 @@ def format_percentage_points(size: float) -> str:
     return f"{points} percentage point{'' if points == '1' else 's'}"
 
 
-def format_points(estimate: Estimate) -> str:
+def format_points(estimate: Measure) -> str:
     """Return a difference of AUC in points of 100, with its interval.
 
     Examples
     --------
-    >>> format_points(Estimate(0.0042, -0.001, 0.0094))
+    >>> format_points(Measure(0.0042, -0.001, 0.0094))
     '0.4 points (-0.1 to 0.9)'
     """
     value, low, high = (
@@ -154,12 +154,12 @@ def format_points(estimate: Estimate) -> str:
     return f"{value} points ({low} to {high})"
 
 
-def describe_price(price: Estimate, other: str) -> str:
+def describe_price(price: Measure, other: str) -> str:
     """Return a difference of AUC to another model in words, and whether chance explains it."""
     if price.value == price.low == price.high == 0:
         return "No other model ranks borrowers better, so it costs nothing."
     gain = price.value < 0
-    size = Estimate(-price.value, -price.high, -price.low) if gain else price
+    size = Measure(-price.value, -price.high, -price.low) if gain else price
     comparison = f"Its ranking power is {format_points(size)} {'higher' if gain else 'lower'} than {other}"
     return (
         f"{comparison}: too little to be distinguished from chance."
