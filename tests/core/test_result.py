@@ -41,6 +41,7 @@ FINDING = Finding(
 def test_a_measure_of_counts_has_the_wilson_interval():
     measure = Measure.from_counts(3, 150, 0.99)
     assert tuple(measure) == (3 / 150, *compute_wilson_interval(3, 150, 0.99))
+    assert (measure[0], measure[1:]) == (measure.value, (measure.low, measure.high))
     assert (measure.cases, measure.confidence) == (150, 0.99)
     assert tuple(Measure.from_counts(0, 0)) == (0.0, 0.0, 1.0)
 

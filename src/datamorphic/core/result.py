@@ -41,7 +41,7 @@ DEFAULT_CONFIDENCE = 0.95  # of intervals
 class Measure:
     """A measured share, mean, difference or ratio with its confidence interval.
 
-    It can be unpacked: ``value, low, high = measure``.
+    It can be unpacked and indexed like a tuple: ``value, low, high = measure``.
 
     Examples
     --------
@@ -66,6 +66,9 @@ class Measure:
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.value, self.low, self.high))
+
+    def __getitem__(self, index: Any) -> Any:
+        return (self.value, self.low, self.high)[index]
 
     @property
     def excludes_zero(self) -> bool:
