@@ -544,6 +544,6 @@ def test_programs_and_names():
 
 def test_verdicts_of_violations_are_those_of_the_relation():
     found = dm.hunt(wrong_between_2_and_3, mirrored(), seed=1, stop_after=5)
-    x = [np.array([item.inputs[i] for item in found.kept]) for i in (0, 1)]
-    y = [np.array([item.outputs[i] for item in found.kept]) for i in (0, 1)]
+    x = [np.array([item.inputs[i] for item in found.examples]) for i in (0, 1)]
+    y = [np.array([item.outputs[i] for item in found.examples]) for i in (0, 1)]
     assert mirrored().judge(x, y)[0].tolist() == [VIOLATED] * 5

@@ -43,7 +43,7 @@ def test_violations_are_hunted_with_generators_and_selectors(
     hunt = dm.hunt(tree, credit_relations(), data=loans, target="default", budget=600, stop_after=2, seed=1, **proposer)
     assert hunt.violated == 2
     relations = {name: number for number, name in enumerate(credit_relations())}
-    for group in hunt.kept:
+    for group in hunt.examples:
         source, follow_up = (pd.DataFrame([inputs], columns=COLUMNS).astype(np.int64) for inputs in group.inputs)
         relation = credit_relations()[list(relations)[group.relation]]
         pd.testing.assert_frame_equal(relation.change(source).frame, follow_up)
@@ -78,8 +78,8 @@ def test_real_applicants_can_be_the_candidates(loans: pd.DataFrame, tree: Decisi
         candidates=known[COLUMNS].to_numpy(float),
     )
     rows = set(map(tuple, known[COLUMNS].to_numpy(float).tolist()))
-    assert all(tuple(group.inputs[0].tolist()) in rows for group in hunt.kept)
-    assert hunt.kept
+    assert all(tuple(group.inputs[0].tolist()) in rows for group in hunt.examples)
+    assert hunt.examples
 
 
 def test_missing_values_are_no_obstacle(loans: pd.DataFrame) -> None:

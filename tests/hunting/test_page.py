@@ -38,7 +38,7 @@ def test_page_shows_violations_and_regions(emu10):
     first = emu10.trials[0].violated[0]
     assert [picture.groups.count(role) for role in ("source", "follow-up")] == [first - 1, first - 1]
     assert picture.groups[-2:] == ["source of a violation", "follow-up of a violation"]
-    assert picture.x[-2:] == [float(inputs[0]) for inputs in emu10.kept[0].inputs]
+    assert picture.x[-2:] == [float(inputs[0]) for inputs in emu10.examples[0].inputs]
     assert picture.y[-2:] == [first, first]
     assert [tile.value for tile in page.tiles[:2]] == ["20", f"{emu10.f_measures.mean():.1f}"]
     assert "A block region" in page.sections[3].parts[0].drawing.caption

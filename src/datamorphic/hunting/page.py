@@ -204,7 +204,7 @@ def _build_violations_sections(hunt: Hunt, brief: bool) -> list[Section]:
     heading = pluralize(hunt.violated, "violating group")
     examples = "\n".join(
         f"• {hunt.relations[violation.relation].name}: {violation.format_calls(hunt.space)}"
-        for violation in hunt.kept[:MAX_EXAMPLES]
+        for violation in hunt.examples[:MAX_EXAMPLES]
     )
     if brief:
         return [Section(heading=f"{heading}, for example", text=examples)]

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .._text import format_short, pluralize, to_jsonable
+from .._deprecation import rename_attribute
+from .._text import format_short, pluralize
 from .._validation import validate_integer
-from ..core.result import Measure
+from ..core.result import Measure, Result
 from ..errors import ArgumentError
 from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, JudgedGroups, Mask, MetamorphicRelation, Verdicts
 from ..relations.box import Floats
 from ..relations.function import FunctionRelation
-from ..reporting.export import Exportable
 from ..reporting.junit import JUnitCase
 from ..space.points import Batch, Points
 from ..space.space import Space
@@ -110,7 +110,7 @@ def _get_plottable(batch: Batch) -> Points | None:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Hunt(Exportable):
+class Hunt(Result):
     """The result of a hunt.
 
     Attributes
@@ -121,7 +121,7 @@ class Hunt(Exportable):
         The relations that were checked.
     trials : list of HuntTrial
         The record of each trial.
-    kept : list of ViolatingGroup
+    examples : list of ViolatingGroup
         The first 10,000 violating groups.
     columns : tuple of str
         The names of the inputs.
@@ -147,7 +147,7 @@ class Hunt(Exportable):
     generator: str
     relations: tuple[MetamorphicRelation, ...]
     trials: list[HuntTrial]
-    kept: list[ViolatingGroup]
+    examples: list[ViolatingGroup]
     columns: tuple[str, ...]
     budget: int
     seed: int
@@ -157,6 +157,8 @@ class Hunt(Exportable):
     interrupted: bool = False
     timed_out: bool = False
     space: Space | None = field(default=None, repr=False)
+
+    kept = rename_attribute("Hunt.kept", "examples")
 
     @property
     def f_measures(self) -> npt.NDArray[np.int64]:
@@ -285,7 +287,7 @@ class Hunt(Exportable):
         """
         import pandas as pd
 
-        rows = [self._to_row(violation) for violation in self.kept]
+        rows = [self._to_row(violation) for violation in self.examples]
         return pd.DataFrame(rows) if rows else pd.DataFrame(columns=["trial", "group", "relation"])
 
     def _to_row(self, violation: ViolatingGroup) -> dict[str, Any]:
@@ -362,30 +364,15 @@ class Hunt(Exportable):
 
     def document(self) -> dict[str, Any]:
         """Return the result as a JSON-serialisable dict, with at most 100 violations."""
-        return {
-            "subject": self.name,
-            "generator": self.generator,
-            "relations": [relation.name for relation in self.relations],
-            "trials": len(self.trials),
-            "budget": self.budget,
-            "seed": self.seed,
-            "groups": self.groups,
-            "calls": self.calls,
-            "violated": self.violated,
-            "f_measures": self.f_measures.tolist(),
-            "censored": self.measured.censored_share,
-            "f2_measures": self.f2_measures.tolist(),
-            "f_times": self.f_times.tolist(),
-            "seconds": self.seconds,
-            "generation_seconds": self.generation_seconds,
-            "table": self.table.to_dict("records"),
-            "violations": self.violations.head(MAX_VIOLATIONS_IN_DOCUMENT).to_dict("records"),
-            "notes": list(self.notes),
-        }
-
-    def _json_document(self) -> dict[str, Any]:
-        document: dict[str, Any] = to_jsonable(self.document())  # times without a violation are NaN
-        return document
+        return self._collect(
+            *("generator", "budget", "seed", "groups", "calls", "violated", "f_measures", "f2_measures", "f_times"),
+            *("seconds", "generation_seconds", "table", "notes"),
+            subject=self.name,
+            relations=[relation.name for relation in self.relations],
+            trials=len(self.trials),
+            censored=self.measured.censored_share,
+            violations=self.violations.head(MAX_VIOLATIONS_IN_DOCUMENT),
+        )
 
     def test_cases(self) -> Sequence[JUnitCase]:
         """Return one test case per relation; it is skipped if no group could be judged."""
@@ -393,7 +380,7 @@ class Hunt(Exportable):
         for number, row in enumerate(self.table.itertuples()):
             groups = pluralize(row.groups, "group")
             if row.violated:
-                violations = [violation for violation in self.kept if violation.relation == number]
+                violations = [violation for violation in self.examples if violation.relation == number]
                 case = JUnitCase(
                     name=row.relation,
                     outcome="failed",

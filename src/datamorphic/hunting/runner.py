@@ -264,7 +264,7 @@ def _run_trials(
         generator=generator,
         relations=tuple(relations),
         trials=trials,
-        kept=violations,
+        examples=violations,
         columns=tuple(columns),
         budget=options.max_groups,
         seed=options.seed,

@@ -13,13 +13,11 @@ import numpy.typing as npt
 
 from .._clock import read_clock
 from .._estimates import WorkPace
-from .._text import to_jsonable
 from .._validation import reject, validate_integer
-from ..core.result import Measure
+from ..core.result import Measure, Result
 from ..relations.base import Mask
 from ..relations.box import Affine, Box, Floats
 from ..relations.function import FunctionRelation
-from ..reporting.export import Exportable
 from ..reporting.junit import JUnitCase
 from ..runs.progress import Progress
 from .generator_base import Generator
@@ -122,7 +120,7 @@ class SimulationSetting:
 
 
 @dataclass(frozen=True, eq=False)
-class Simulation(Exportable):
+class Simulation(Result):
     """The result of a simulation.
 
     Attributes
@@ -189,29 +187,19 @@ class Simulation(Exportable):
 
     def document(self) -> dict[str, Any]:
         """Return the figures as a JSON-serialisable dict."""
-        setting, ratio = self.setting, self.ratio
-        return {
-            "generator": self.name,
-            "region": setting.region_kind,
-            "rate": setting.rate,
-            "dimension": len(setting.domain[0]),
-            "scenario": setting.options.scenario,
-            "trials": len(self.found),
-            "budget": setting.budget,
-            "seed": setting.options.seed,
-            "f_measure": self.f_measure,
-            "f_ratio": ratio.value,
-            "f_ratio_low": ratio.low,
-            "f_ratio_high": ratio.high,
-            "cohens_d": self.cohens_d,
-            "p_value": self.p_value,
-            "censored": self.censored,
-            "seconds": self.seconds,
-        }
-
-    def _json_document(self) -> dict[str, Any]:
-        document: dict[str, Any] = to_jsonable(self.document())  # Cohen's d of censored trials is NaN
-        return document
+        setting = self.setting
+        return self._collect(
+            *("f_measure", "cohens_d", "p_value", "censored", "seconds"),
+            **self.ratio.to_columns("f_ratio"),
+            generator=self.name,
+            region=setting.region_kind,
+            rate=setting.rate,
+            dimension=len(setting.domain[0]),
+            scenario=setting.options.scenario,
+            trials=len(self.found),
+            budget=setting.budget,
+            seed=setting.options.seed,
+        )
 
     def test_cases(self) -> Sequence[JUnitCase]:
         """Return the simulation as one test case, which always passes."""

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any
 
 from ..._registry import CaseInsensitiveMapping
+from ...core.result import Result
 from ...errors import ArgumentError
-from ...reporting.export import Exportable
 from ...reporting.junit import JUnitCase
 from .hierarchy import find_children, find_layers, find_roots, measure_abstraction, validate_hierarchy
 from .pattern import SIDES, Pattern
@@ -21,7 +21,7 @@ ANY_SYSTEM = "no restriction"
 SCOPES = tuple(dict.fromkeys(pattern.scope for pattern in read_patterns()))
 
 
-class PatternCatalogue(CaseInsensitiveMapping[Pattern], Exportable):
+class PatternCatalogue(CaseInsensitiveMapping[Pattern], Result):
     """Patterns by name; upper and lower case make no difference.
 
     ``describe()`` lists them, ``to_html("patterns.html")`` writes a page with the trees drawn.

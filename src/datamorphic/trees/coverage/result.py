@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..._text import format_percent, to_jsonable
 from ..._validation import check_types
-from ...reporting.export import Exportable, FilePath, load_renderer, write_export
+from ...core.result import Result
+from ...reporting.export import FilePath, load_renderer, write_export
 
 if TYPE_CHECKING:
     from ...reporting.junit import JUnitCase
@@ -16,7 +17,7 @@ MAX_DOCUMENT_ITEMS = 100  # leaves and mutants listed in a document
 DEFAULT_LISTED_ITEMS = 5  # leaves and mutants listed in a text
 
 
-class AdequacyResult(Exportable):
+class AdequacyResult(Result):
     """A result about rows and the trees they exercise."""
 
     criterion: str
