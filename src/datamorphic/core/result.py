@@ -281,7 +281,7 @@ def make_writer(write: Callable[[Path], object], item_count: int) -> FileWriter:
     return write_file
 
 
-class Record:
+class ResultPart:
     """The base class of dataclasses that are parts of results: the document has their fields."""
 
     JSON_KEYS: ClassVar[Mapping[str, str]] = {}

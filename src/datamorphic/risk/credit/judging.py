@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...core.result import Record
+from ...core.result import ResultPart
 from ...relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
 from ...relations.change import STRONG_THRESHOLD, ChangedRows, ChangeRelation, is_strong
 from .measures import Floats
@@ -64,7 +64,7 @@ class ApplicantQuery:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WorstCase(Record):
+class WorstCase(ResultPart):
     """An applicant whose probability of default moves furthest in the wrong direction."""
 
     relation: str

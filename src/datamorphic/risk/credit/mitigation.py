@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...core.result import Measure, Record
+from ...core.result import Measure, ResultPart
 from .model_result import ModelResult
 from .selection import AucComparison
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mitigation(Record):
+class Mitigation(ResultPart):
     """A model with constraints beside the same model without."""
 
     constrained: str

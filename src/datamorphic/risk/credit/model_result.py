@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.result import Measure, Record, to_plain
+from ...core.result import Measure, ResultPart, to_plain
 from .judging import MAX_WORST_CASES, WRONGNESS_EDGES, RelationTally, WorstCase
 from .ladder import Rung
 from .measures import Floats, Measurement, average_measurements, average_shares, to_gini
@@ -34,7 +34,7 @@ class RepetitionResult:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ViolationShare(Record):
+class ViolationShare(ResultPart):
     """How often a model breaks a relation, over all repetitions."""
 
     strong: Measure

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ...core.result import Measure, Record
+from ...core.result import Measure, ResultPart
 from .model_result import ModelResult
 
 #: returns the AUC of one model minus that of another on the same test sets, with an interval
@@ -27,7 +27,7 @@ class Rejection:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelChoice(Record):
+class ModelChoice(ResultPart):
     """What the selection rule picks, and what that costs."""
 
     best: str | None  # the model with the highest AUC; None without known outcomes
