@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._validation import check_types, is_number, reject, validate_choice
+from ..._validation import is_number, reject, validate_choice
 from ...errors import ArgumentError
 from ..base import Mask
-from .relation import Answers, InputPattern, explain
+from .relation import Answers, InputPattern, executable, explain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,6 +42,22 @@ def _set_tuple(pattern: InputPattern, name: str, minimum: int = 1, noun: str = "
     object.__setattr__(pattern, name, items)
 
 
+def _pair_opposites(directions: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return every value with its opposite, in both directions."""
+    return {**{value: key for key, value in directions.items()}, **directions}
+
+
+def _reverse(frame: pd.DataFrame, column: str, directions: Mapping[Any, Any]) -> pd.DataFrame:
+    """Return a frame with the opposite value in a column, where there is one."""
+    opposites = _pair_opposites(directions)
+    return frame.assign(**{column: [opposites.get(value, value) for value in frame[column].tolist()]})
+
+
+def _set_values(frame: pd.DataFrame, column: str, values: tuple[Any, ...]) -> list[pd.DataFrame]:
+    """Return one frame per value, in which all rows have the value."""
+    return [frame.assign(**{column: [value] * len(frame)}) for value in values]
+
+
 def _is_missing(values: pd.Series[Any]) -> Mask:
     return np.asarray(values.isna(), dtype=bool)
 
@@ -49,8 +65,7 @@ def _is_missing(values: pd.Series[Any]) -> Mask:
 # -- any change of a case ----------------------------------------------------------------------------------------------
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Transform(InputPattern):
     """Any function of a frame: for changes that no other input pattern makes."""
 
@@ -70,12 +85,12 @@ class Transform(InputPattern):
         return list(frames) if isinstance(frames, list | tuple) else [frames]
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Swap(InputPattern):
     """Two columns exchange their values: the same thing, seen from its other side."""
 
     pattern = "Symmetry"
+    clause = "{self.columns[0]} and {self.columns[1]} exchange their values"
     columns: tuple[str, str] = explain("The two columns that exchange their values.")
 
     def __post_init__(self) -> None:
@@ -83,18 +98,13 @@ class Swap(InputPattern):
         if len(self.columns) != 2:
             reject("columns", "Swap", "two columns", self.columns)
 
-    def describe(self) -> str:
-        """Return the change in words."""
-        return f"{self.columns[0]} and {self.columns[1]} exchange their values"
-
     def make(self, frame: pd.DataFrame, rng: np.random.Generator) -> list[pd.DataFrame]:
         """Return the cases with exchanged values."""
         first, second = self.columns
         return [frame.assign(**{first: frame[second], second: frame[first]})]
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Permute(InputPattern):
     """The values of several columns are put in another order, a random one per case."""
 
@@ -121,8 +131,7 @@ class Permute(InputPattern):
 # -- numbers -----------------------------------------------------------------------------------------------------------
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class AffineChange(InputPattern):
     """Every number becomes ``factor * number + amount``."""
 
@@ -169,8 +178,7 @@ class AffineChange(InputPattern):
                 )
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Add(AffineChange):
     """A number is added."""
 
@@ -178,8 +186,7 @@ class Add(AffineChange):
     amount: float = explain("The number to add.", 1.0)
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Multiply(AffineChange):
     """Every number is multiplied."""
 
@@ -187,8 +194,7 @@ class Multiply(AffineChange):
     factor: float = explain("The number to multiply by.", 2.0)
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Increase(AffineChange):
     """A number grows: by an amount, or by a factor if it is positive."""
 
@@ -211,8 +217,7 @@ class Increase(AffineChange):
         return applies & np.asarray((frame[list(self.columns)] > 0).all(axis=1), dtype=bool)
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Negate(AffineChange):
     """A number changes its sign."""
 
@@ -220,8 +225,7 @@ class Negate(AffineChange):
     factor: float = explain("The number to multiply by.", -1.0)
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Perturb(InputPattern):
     """A tiny change: numbers by a share of their spread, texts by the case of one letter or by a space.
 
@@ -269,8 +273,7 @@ def _perturb_text(text: str, place: float) -> str:
     return text[:position] + ("  " if text[position] == " " else text[position].swapcase()) + text[position + 1 :]
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Vary(Perturb):
     """A small change that may matter, and should matter little."""
 
@@ -285,12 +288,12 @@ class Vary(Perturb):
 # -- queries: filters, sorting rules, words ----------------------------------------------------------------------------
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Redirect(InputPattern):
     """A value with a direction is replaced by the value of the opposite direction."""
 
     pattern = "Change Direction"
+    clause = "the direction of {self.column} is reversed"
     column: str = explain("The column with the direction, such as the sorting rule.")
     directions: Mapping[Any, Any] = explain("Each value with its opposite; pairs count in both directions.")
 
@@ -298,41 +301,26 @@ class Redirect(InputPattern):
         if not isinstance(self.directions, Mapping) or not self.directions:
             reject("directions", type(self).__name__, "a mapping of values to their opposites", self.directions)
 
-    def describe(self) -> str:
-        """Return the change in words."""
-        return f"the direction of {self.column} is reversed"
-
-    @property
-    def _opposites(self) -> dict[Any, Any]:
-        return {**{value: key for key, value in self.directions.items()}, **self.directions}
-
     def applies(self, frame: pd.DataFrame) -> Mask:
         """Return which cases have a direction."""
-        return np.asarray(frame[self.column].isin(list(self._opposites)), dtype=bool)
+        return np.asarray(frame[self.column].isin(list(_pair_opposites(self.directions))), dtype=bool)
 
     def make(self, frame: pd.DataFrame, rng: np.random.Generator) -> list[pd.DataFrame]:
         """Return the cases with the opposite direction."""
-        opposites = self._opposites
-        values = [opposites.get(value, value) for value in frame[self.column].tolist()]
-        return [frame.assign(**{self.column: values})]
+        return [_reverse(frame, self.column, self.directions)]
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Resort(Redirect):
     """The sorting rule is replaced by another one."""
 
     pattern = "Shuffling"
+    clause = "the sorting rule in {self.column} is replaced by another one"
     column: str = explain("The column with the sorting rule.")
     directions: Mapping[Any, Any] = explain("Sorting rules in pairs; each is replaced by the other one of its pair.")
 
-    def describe(self) -> str:
-        """Return the change in words."""
-        return f"the sorting rule in {self.column} is replaced by another one"
 
-
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Restrict(InputPattern):
     """A filter that was not set gets a value: a condition is added with "and"."""
 
@@ -370,11 +358,10 @@ class Restrict(InputPattern):
 
     def make(self, frame: pd.DataFrame, rng: np.random.Generator) -> list[pd.DataFrame]:
         """Return one follow-up per value."""
-        return [frame.assign(**{self.column: [value] * len(frame)}) for value in self.values]
+        return _set_values(frame, self.column, self.values)
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Partition(Restrict):
     """A filter that was not set gets each of its values in turn: the input is cut into parts."""
 
@@ -390,21 +377,17 @@ class Partition(Restrict):
         return f"{self.column} is restricted to each of its values"
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class OtherParts(InputPattern):
     """A filter gets each of its other values: the other parts of the same partition."""
 
     pattern = "Disjoint Partitions"
+    clause = "{self.column} gets another of its values"
     column: str = explain("The column of the filter.")
     values: tuple[Any, ...] = explain("Values of the filter that exclude each other.")
 
     def __post_init__(self) -> None:
         _set_tuple(self, "values", 2)
-
-    def describe(self) -> str:
-        """Return the change in words."""
-        return f"{self.column} gets another of its values"
 
     def applies(self, frame: pd.DataFrame) -> Mask:
         """Return which cases are in one of the parts."""
@@ -419,8 +402,7 @@ class OtherParts(InputPattern):
         return [frame.assign(**{self.column: values}) for values in columns]
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Widen(InputPattern):
     """A text gets alternatives with "or"."""
 
@@ -446,8 +428,7 @@ class Widen(InputPattern):
         return [frame.assign(**{self.column: [f"{text}{end}" for text in frame[self.column].tolist()]})]
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class ChangeSet(InputPattern):
     """A set that is written in one cell gains, loses or shares elements."""
 
@@ -486,8 +467,7 @@ class ChangeSet(InputPattern):
         return [frame.assign(**{self.column: texts})]
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Condition(InputPattern):
     """An irrelevant condition gets other values; without a column, the same case is queried again."""
 
@@ -514,14 +494,13 @@ class Condition(InputPattern):
         """Return one follow-up per value."""
         if not self.column:
             return [frame.copy() for _ in range(self.times)]
-        return [frame.assign(**{self.column: [value] * len(frame)}) for value in self.values]
+        return _set_values(frame, self.column, self.values)
 
 
 # -- texts -------------------------------------------------------------------------------------------------------------
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class TextInput(InputPattern):
     """A change of the text in one column; a subclass implements `rewrite`."""
 
@@ -563,8 +542,7 @@ def _replace_once(expression: str, replacement: str, text: str) -> str:
     return re.sub(expression, lambda _: replacement, text, count=1)
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Rewrite(TextInput):
     """The same value is written in another way."""
 
@@ -591,8 +569,7 @@ class Rewrite(TextInput):
         return None
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class SameMeaning(TextInput):
     """A query of the same meaning: other order, other number, or without linking words.
 
@@ -631,12 +608,12 @@ class SameMeaning(TextInput):
         return (things[:-1] if things.endswith("s") else things + "s") + rest
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class MergeInputs(InputPattern):
     """A word of the query moves to a filter, so that both together mean the same."""
 
     pattern = "Input-Merge"
+    clause = "a word of {self.text} becomes the value of {self.filter} that means the same"
     text: str = explain("The column of the query.")
     filter: str = explain("The column of the filter.")
     words: Mapping[str, Any] = explain("Words of the query with the values of the filter that mean the same.")
@@ -645,10 +622,6 @@ class MergeInputs(InputPattern):
     def __post_init__(self) -> None:
         if not isinstance(self.words, Mapping) or not self.words:
             reject("words", "MergeInputs", "a mapping of words to values of the filter", self.words)
-
-    def describe(self) -> str:
-        """Return the change in words."""
-        return f"a word of {self.text} becomes the value of {self.filter} that means the same"
 
     def _merge(self, text: object) -> tuple[str, Any] | None:
         for word, value in self.words.items():
@@ -670,8 +643,7 @@ class MergeInputs(InputPattern):
         return [frame.assign(**{self.text: texts, self.filter: values})]
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class AddElement(TextInput):
     """One more element: a word, a phrase, a mark or a space."""
 
@@ -709,8 +681,7 @@ class AddElement(TextInput):
         return text[:-1] + self.element + text[-1] if text and text[-1] in MARKS else None
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class RemoveElement(TextInput):
     """One element fewer."""
 
@@ -744,8 +715,7 @@ class RemoveElement(TextInput):
         return None
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class ReplaceElement(Rewrite):
     """One element is replaced by another one; the number of elements stays the same."""
 
@@ -768,12 +738,12 @@ class ReplaceElement(Rewrite):
         return None
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class SplitText(TextInput):
     """A text of several sentences becomes one follow-up per sentence."""
 
     pattern = "Combination"
+    clause = "the parts of {self.column} are queried one by one"
     separator: str = explain("A regular expression for what stands between the parts.", r"(?<=[.!?])\s+")
 
     def __post_init__(self) -> None:
@@ -781,10 +751,6 @@ class SplitText(TextInput):
             re.compile(self.separator)
         except (re.error, TypeError):
             reject("separator", "SplitText", "a regular expression", self.separator)
-
-    def describe(self) -> str:
-        """Return the change in words."""
-        return f"the parts of {self.column} are queried one by one"
 
     def rewrite(self, text: str) -> list[str] | None:
         """Return the parts."""
@@ -803,12 +769,12 @@ class SplitText(TextInput):
 # -- the answer becomes the input --------------------------------------------------------------------------------------
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class FeedBack(InputPattern):
     """The answer becomes the input of the opposite direction: there and back."""
 
     pattern = "Round Trip"
+    clause = "the answer becomes {self.column}, and {self.direction} is reversed"
     uses_answers = True
     column: str = explain("The column that gets the answer.")
     direction: str = explain("The column with the direction, such as the pair of languages.")
@@ -819,23 +785,13 @@ class FeedBack(InputPattern):
         """The columns that the data must have."""
         return (self.column, self.direction)
 
-    @property
-    def _opposites(self) -> dict[Any, Any]:
-        return {**{value: key for key, value in self.directions.items()}, **self.directions}
-
-    def describe(self) -> str:
-        """Return the change in words."""
-        return f"the answer becomes {self.column}, and {self.direction} is reversed"
-
     def applies(self, frame: pd.DataFrame) -> Mask:
         """Return which cases have a direction with an opposite."""
-        return np.asarray(frame[self.direction].isin(list(self._opposites)), dtype=bool)
+        return np.asarray(frame[self.direction].isin(list(_pair_opposites(self.directions))), dtype=bool)
 
     def make(self, frame: pd.DataFrame, rng: np.random.Generator) -> list[pd.DataFrame]:
         """Return the cases on their way back, as if each answer were its input."""
-        opposites = self._opposites
-        values = [opposites.get(value, value) for value in frame[self.direction].tolist()]
-        return [frame.assign(**{self.direction: values})]
+        return [_reverse(frame, self.direction, self.directions)]
 
     def make_from_answers(self, frame: pd.DataFrame, answers: Answers, rng: np.random.Generator) -> list[pd.DataFrame]:
         """Return the answers as inputs of the opposite direction; a case without an answer keeps its input."""
@@ -846,8 +802,7 @@ class FeedBack(InputPattern):
         return [self.make(frame, rng)[0].assign(**{self.column: values})]
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Invert(FeedBack):
     """The answer of a function becomes the input of its inverse."""
 

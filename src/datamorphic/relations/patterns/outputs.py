@@ -9,18 +9,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._validation import check_types, is_number, reject, validate_choice
+from ..._validation import is_number, reject, validate_choice
 from ...errors import ArgumentError, TestSystemError
 from ...space.answers import is_collection, to_hashable
 from ...space.outputs import Outputs
 from ..base import ROUNDING_TOLERANCE, Mask
-from .relation import Answers, OutputPattern, explain
+from .relation import Answers, OutputPattern, executable, explain, name_part
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,17 +95,13 @@ def _to_numbers(answers: Answers) -> Answers:
 # -- the same content --------------------------------------------------------------------------------------------------
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Equal(OutputPattern):
     """The answers have the same content in the same order."""
 
     pattern = "Equality"
+    clause = "the answers are the same{part}"
     tolerance: float = explain("By how much numbers may differ beyond rounding.", 0.0)
-
-    def describe(self) -> str:
-        """Return the expectation in words."""
-        return f"the answers are the same{_name_part(self.part)}"
 
     def compare(self, frame: pd.DataFrame | None, before: Answers, afters: list[Answers]) -> Mask:
         """Return which answers are the same, whole columns at once if they are labels or numbers."""
@@ -124,28 +119,20 @@ class Equal(OutputPattern):
         return same
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class FullyEqual(Equal):
     """Every part of the answer is identical."""
 
     pattern = "Fully-Equal"
-
-    def describe(self) -> str:
-        """Return the expectation in words."""
-        return "every part of the answers is identical"
+    clause = "every part of the answers is identical"
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class SameItems(OutputPattern):
     """The answers have the same items, whatever their order."""
 
     pattern = "Equivalence"
-
-    def describe(self) -> str:
-        """Return the expectation in words."""
-        return f"the answers have the same items{_name_part(self.part)}, in any order"
+    clause = "the answers have the same items{part}, in any order"
 
     def holds(self, before: Any, afters: tuple[Any, ...]) -> bool:
         """Return whether the items are the same, with their frequencies."""
@@ -153,8 +140,7 @@ class SameItems(OutputPattern):
         return all(Counter(list_items(after)) == source for after in afters)
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class PartlyEqual(OutputPattern):
     """Some parts of the answer are identical."""
 
@@ -199,32 +185,24 @@ def _get_part(answer: Any, part: Any) -> Any:
     )
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class SameSize(OutputPattern):
     """The answers have the same number of items; an answer that is a number is compared as it is."""
 
     pattern = "Shuffling"
-
-    def describe(self) -> str:
-        """Return the expectation in words."""
-        return f"the answers have the same number of items{_name_part(self.part)}"
+    clause = "the answers have the same number of items{part}"
 
     def holds(self, before: Any, afters: tuple[Any, ...]) -> bool:
         """Return whether the numbers of items are the same."""
         return all(_measure(after) == _measure(before) for after in afters)
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Reversed(OutputPattern):
     """The items come in reverse order."""
 
     pattern = "Change Direction"
-
-    def describe(self) -> str:
-        """Return the expectation in words."""
-        return f"the items of the answers{_name_part(self.part)} come in reverse order"
+    clause = "the items of the answers{part} come in reverse order"
 
     def holds(self, before: Any, afters: tuple[Any, ...]) -> bool:
         """Return whether the items are reversed."""
@@ -232,29 +210,24 @@ class Reversed(OutputPattern):
         return all(list_items(after) == items[::-1] for after in afters)
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Alike(OutputPattern):
     """The answers are the same or similar; see `compute_similarity`."""
 
     pattern = "Similar"
+    clause = "the answers{part} are the same or similar (at least {self.at_least:g})"
     at_least: float = explain("The smallest similarity, from 0 to 1.", 0.8)
 
     def __post_init__(self) -> None:
         if not is_number(self.at_least) or not 0 < self.at_least <= 1:
             reject("at_least", type(self).__name__, "a number above 0 and at most 1", self.at_least)
 
-    def describe(self) -> str:
-        """Return the expectation in words."""
-        return f"the answers{_name_part(self.part)} are the same or similar (at least {self.at_least:g})"
-
     def holds(self, before: Any, afters: tuple[Any, ...]) -> bool:
         """Return whether all follow-ups are similar enough."""
         return all(compute_similarity(before, after) >= self.at_least for after in afters)
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class NearlySame(Alike):
     """The answer hardly changes: the same label, nearly the same number, nearly the same items."""
 
@@ -285,16 +258,12 @@ def compute_similarity(first: Any, second: Any) -> float:
     return compute_overlap(list_items(first, words=words), list_items(second, words=words))
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Different(OutputPattern):
     """The answers differ: what they have in common is not all they have."""
 
     pattern = "Difference"
-
-    def describe(self) -> str:
-        """Return the expectation in words."""
-        return f"the answers{_name_part(self.part)} differ"
+    clause = "the answers{part} differ"
 
     def holds(self, before: Any, afters: tuple[Any, ...]) -> bool:
         """Return whether every follow-up has another set of items."""
@@ -305,16 +274,12 @@ class Different(OutputPattern):
 # -- sets of items -----------------------------------------------------------------------------------------------------
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Within(OutputPattern):
     """Every follow-up's items are among the source's."""
 
     pattern = "Subset"
-
-    def describe(self) -> str:
-        """Return the expectation in words."""
-        return f"all items of the follow-up's answer{_name_part(self.part)} are in the source's answer"
+    clause = "all items of the follow-up's answer{part} are in the source's answer"
 
     def holds(self, before: Any, afters: tuple[Any, ...]) -> bool:
         """Return whether each follow-up is a subset."""
@@ -322,16 +287,12 @@ class Within(OutputPattern):
         return all(source.issuperset(list_items(after)) for after in afters)
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Covers(OutputPattern):
     """The source's items are among every follow-up's."""
 
     pattern = "Disjunctive Conditions"
-
-    def describe(self) -> str:
-        """Return the expectation in words."""
-        return f"all items of the source's answer{_name_part(self.part)} are in the follow-up's answer"
+    clause = "all items of the source's answer{part} are in the follow-up's answer"
 
     def holds(self, before: Any, afters: tuple[Any, ...]) -> bool:
         """Return whether each follow-up is a superset."""
@@ -339,8 +300,7 @@ class Covers(OutputPattern):
         return all(source.issubset(list_items(after)) for after in afters)
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class NoneShared(OutputPattern):
     """No two answers share an item."""
 
@@ -352,7 +312,7 @@ class NoneShared(OutputPattern):
 
     def describe(self) -> str:
         """Return the expectation in words."""
-        return f"the answers{' to the follow-ups' if self.among == 'follow-ups' else ''}{_name_part(self.part)} share no item"
+        return f"the answers{' to the follow-ups' if self.among == 'follow-ups' else ''}{name_part(self.part)} share no item"
 
     def holds(self, before: Any, afters: tuple[Any, ...]) -> bool:
         """Return whether the answers are pairwise disjoint."""
@@ -360,35 +320,26 @@ class NoneShared(OutputPattern):
         return all(first.isdisjoint(second) for first, second in combinations(answers, 2))
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Union(OutputPattern):
     """All follow-ups together have the items of the source."""
 
     pattern = "Complete"
-
-    def describe(self) -> str:
-        """Return the expectation in words."""
-        return f"the answers to the follow-ups{_name_part(self.part)} together have the items of the source's answer"
+    clause = "the answers to the follow-ups{part} together have the items of the source's answer"
 
     def holds(self, before: Any, afters: tuple[Any, ...]) -> bool:
         """Return whether the union of the follow-ups is the source."""
         return set(list_items(before)) == {item for after in afters for item in list_items(after)}
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Split(OutputPattern):
     """The follow-ups share no item, and together they have the items of the source."""
 
     pattern = "Partition Difference"
-
-    def describe(self) -> str:
-        """Return the expectation in words."""
-        return (
-            f"the answers to the follow-ups{_name_part(self.part)} share no item, and together they have the items of the "
-            "source's answer"
-        )
+    clause = (
+        "the answers to the follow-ups{part} share no item, and together they have the items of the source's answer"
+    )
 
     def holds(self, before: Any, afters: tuple[Any, ...]) -> bool:
         """Return whether the follow-ups partition the source."""
@@ -397,8 +348,7 @@ class Split(OutputPattern):
         return sum(map(len, parts)) == len(union) and union == set(list_items(before))
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class SetRelation(OutputPattern):
     """The sets of items are in a relation of set theory."""
 
@@ -418,7 +368,7 @@ class SetRelation(OutputPattern):
             "equal": "is equal to the source's",
             "disjoint": "is disjoint from the source's",
         }
-        return f"the set of items of the follow-up's answer{_name_part(self.part)} {texts[self.relation]}"
+        return f"the set of items of the follow-up's answer{name_part(self.part)} {texts[self.relation]}"
 
     def holds(self, before: Any, afters: tuple[Any, ...]) -> bool:
         """Return whether every follow-up is in the relation."""
@@ -435,8 +385,7 @@ class SetRelation(OutputPattern):
 # -- numbers -----------------------------------------------------------------------------------------------------------
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Ordered(OutputPattern):
     """The follow-up's number is not smaller (or not larger) than the source's; collections count their items."""
 
@@ -451,8 +400,8 @@ class Ordered(OutputPattern):
     def describe(self) -> str:
         """Return the expectation in words."""
         if self.strict:
-            return f"the answer{_name_part(self.part)} {'rises' if self.direction == 'up' else 'falls'}"
-        return f"the answer{_name_part(self.part)} does not {'fall' if self.direction == 'up' else 'rise'}"
+            return f"the answer{name_part(self.part)} {'rises' if self.direction == 'up' else 'falls'}"
+        return f"the answer{name_part(self.part)} does not {'fall' if self.direction == 'up' else 'rise'}"
 
     def compare(self, frame: pd.DataFrame | None, before: Answers, afters: list[Answers]) -> Mask:
         """Return which follow-ups are in order, one after the other."""
@@ -466,8 +415,7 @@ class Ordered(OutputPattern):
         return ordered
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class AffineAnswer(OutputPattern):
     """The follow-up's number is ``factor * number + amount``."""
 
@@ -479,13 +427,13 @@ class AffineAnswer(OutputPattern):
     def describe(self) -> str:
         """Return the expectation in words."""
         if self.factor == 1 and self.amount == 0:
-            return f"the answer{_name_part(self.part)} stays the same"
+            return f"the answer{name_part(self.part)} stays the same"
         if self.factor == -1 and self.amount == 0:
-            return f"the follow-up's answer{_name_part(self.part)} is the negative of the source's answer"
+            return f"the follow-up's answer{name_part(self.part)} is the negative of the source's answer"
         parts = [f"multiplied by {self.factor:g}"] if self.factor != 1 else []
         parts += [f"increased by {self.amount:g}"] if self.amount > 0 else []
         parts += [f"decreased by {-self.amount:g}"] if self.amount < 0 else []
-        return f"the answer{_name_part(self.part)} is {' and '.join(parts)}"
+        return f"the answer{name_part(self.part)} is {' and '.join(parts)}"
 
     def compare(self, frame: pd.DataFrame | None, before: Answers, afters: list[Answers]) -> Mask:
         """Return which numbers are as computed."""
@@ -497,24 +445,21 @@ class AffineAnswer(OutputPattern):
         return as_computed
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class AddedAnswer(AffineAnswer):
     """A number is added to the answer; by default none."""
 
     pattern = "Additive"
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class MultipliedAnswer(AffineAnswer):
     """The answer is multiplied; by default by 1."""
 
     pattern = "Multiplicative"
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class EvenOrOdd(AffineAnswer):
     """The answer stays the same (an even function) or changes its sign (an odd one)."""
 
@@ -532,8 +477,7 @@ class EvenOrOdd(AffineAnswer):
 # -- several follow-ups together, and answers that become inputs -------------------------------------------------------
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Joined(OutputPattern):
     """The answers to the parts, one after the other, are the answer to the whole.
 
@@ -565,8 +509,7 @@ class Joined(OutputPattern):
         return is_same(before, whole) if self.at_least == 1 else compute_similarity(before, whole) >= self.at_least
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class Returned(OutputPattern):
     """The last answer is the original input."""
 
@@ -592,13 +535,8 @@ class Returned(OutputPattern):
         return np.array([compute_similarity(original, last) >= self.at_least for original, last in pairs], dtype=bool)
 
 
-@check_types
-@dataclass(frozen=True, kw_only=True)
+@executable
 class InverseReturned(Returned):
     """The inverse of the answer is the original number."""
 
     pattern = "Inverse"
-
-
-def _name_part(part: object) -> str:
-    return "" if part is None else f" ({part})"

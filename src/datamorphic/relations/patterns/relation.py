@@ -6,7 +6,7 @@ import copy
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 Answers = npt.NDArray[Any]
 Promise = Literal["MR", "HMR", "MRR"]
+Side = TypeVar("Side")
 
 #: what a relation promises: its noun in the template of a relation
 PROMISES: dict[str, str] = {
@@ -48,6 +49,17 @@ PROMISES: dict[str, str] = {
 def explain(text: str, default: Any = dataclasses.MISSING) -> Any:
     """Return a field of a pattern with the sentence that explains the parameter to a user."""
     return field(default=default, metadata={"help": text})
+
+
+def name_part(part: object) -> str:
+    """Return the part of an answer that is compared, to be put behind a noun."""
+    return "" if part is None else f" ({part})"
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def executable(kind: type[Side]) -> type[Side]:
+    """Make a pattern a frozen record of its parameters, whose types are checked."""
+    return check_types(dataclass(frozen=True, kw_only=True)(kind))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +78,7 @@ class InputPattern:
     """
 
     pattern: ClassVar[str] = ""  # the name of its pattern in the catalogue
+    clause: ClassVar[str] = ""  # what `describe` returns, with fields in braces: "{self.column} gets another value"
     fresh: ClassVar[bool] = False  # whether answers must not come from a cache, because the same case is queried again
     uses_answers: ClassVar[bool] = False  # whether follow-ups are made from the answers to the source cases
 
@@ -80,7 +93,9 @@ class InputPattern:
 
     def describe(self) -> str:
         """Return the change as a clause: "brand is restricted to 'Acme'"."""
-        raise NotImplementedError
+        if not self.clause:
+            raise NotImplementedError
+        return self.clause.format(self=self)
 
     def applies(self, frame: pd.DataFrame) -> Mask:
         """Return to which source cases the pattern applies; by default to all."""
@@ -251,6 +266,7 @@ class OutputPattern:
     """
 
     pattern: ClassVar[str] = ""  # the name of its pattern in the catalogue
+    clause: ClassVar[str] = ""  # what `describe` returns, with fields in braces; {part} is the part that is compared
     size_noun: ClassVar[str] = ""  # what `measure` returns, such as "difference of hits"; empty if it measures nothing
     types: ClassVar[Mapping[str, str]] = {}  # types of violations that `classify` tells apart, with their meanings
     part: str | int | None = explain(
@@ -259,7 +275,9 @@ class OutputPattern:
 
     def describe(self) -> str:
         """Return the expectation as a clause: "the answers are the same"."""
-        raise NotImplementedError
+        if not self.clause:
+            raise NotImplementedError
+        return self.clause.format(self=self, part=name_part(self.part))
 
     def expects(self, before: Answers, afters: Sequence[Answers]) -> Mask:
         """Return per group whether the answers are as expected.
