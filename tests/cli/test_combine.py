@@ -92,7 +92,7 @@ def test_text_and_files(run, tmp_path):
         *("--html", "page.html", "--junit", "report.xml", "--save", "tests.parquet", "--store", "none"),
     )
     assert result.exit_code == 1
-    assert "VIOLATED     order_is_irrelevant" in result.stdout
+    assert "VIOLATED  order_is_irrelevant" in result.stdout
     assert "The test set: tests.parquet" in result.stdout
     assert "<failure" in (tmp_path / "report.xml").read_text()
     assert "shortest chain" in (tmp_path / "page.html").read_text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import ClassVar
 
@@ -116,8 +117,8 @@ def test_violations_are_traced_to_the_shortest_chain(combination):
     judged = combination.tests.correctness
     assert (judged == Correctness.INCORRECT).sum() == frame["case"].nunique()
     text = combination.describe()
-    assert "VIOLATED     order_is_irrelevant: the order of the numbers does not matter" in text
-    assert "  tripled: 1 violation, e.g. seed case 2 (x 4, y 4), tripled: 1 becomes -1" in text
+    assert re.search("VIOLATED +order_is_irrelevant +the order of the numbers does not matter", text)
+    assert re.search(" tripled +1  seed case 2 \\(x 4, y 4\\), tripled: 1 becomes -1", text)
 
 
 def test_a_chain_loses_what_is_not_needed():
@@ -126,7 +127,7 @@ def test_a_chain_loses_what_is_not_needed():
     chains = combination.violations
     assert (chains["chain"].str.count(">") >= 5).any()
     assert set(chains["shortest"]) == {"swapped"}
-    assert "swapped: " in combination.describe()
+    assert " swapped " in combination.describe()
 
 
 class Fragile(Numbers):
@@ -359,7 +360,7 @@ def test_a_seed_case_may_be_guilty_itself():
     combination = combine("firstOrderMutantComplete", source=Unary)
     rows = combination.violations[combination.violations["metamorphism"] == "never_ten"]
     assert set(rows["shortest"]) == {"", "doubled"}
-    assert "no datamorphism needed: 1 violation, e.g. seed case 1 (x 2, y 5): the answer is 2" in combination.describe()
+    assert re.search("none needed +1  seed case 1 \\(x 2, y 5\\): the answer is 2", combination.describe())
 
 
 @pytest.mark.slow
@@ -458,7 +459,7 @@ def test_the_faults_of_the_triangle_program_are_found(fault, chains, monkeypatch
     combination = dm.combine(Triangle(fault), "permutationComplete")
     assert {group.chain for group in combination.groups} == chains
     text = combination.describe()
-    assert all(f"  {chain}: " in text for chain in chains)
+    assert all(f"  {chain} " in text for chain in chains)
 
 
 @pytest.mark.parametrize("engine", ["threads:2"])
@@ -476,7 +477,7 @@ def test_an_interrupted_search_keeps_the_violations(monkeypatch):
     assert combination.tests.outputs.ok.all()
     assert len(combination.violations) == len(combine().violations)
     assert combination.violations["shortest"].isna().any()
-    assert "shortest chain not searched" in combination.describe()
+    assert "not searched" in combination.describe()
 
 
 class Changing(Numbers):

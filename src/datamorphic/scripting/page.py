@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from .._text import format_short, pluralize
+from ..morphisms.cases import CaseKind
 from ..reporting.document import Page, Section, SectionState, Table
+from ..reporting.text import cut
 from .result import ScriptResult
 from .statistics_file import COLUMNS
-from .text import format_facts
 
 MAX_ROWS_PER_TABLE = 200
+MAX_LISTED_LINES = 20
+MAX_MESSAGE_CHARACTERS = 200
 
 
-def build_page(result: ScriptResult) -> Page:
-    """Return a page with what the script did, its statistics and its judgements."""
+def build_page(result: ScriptResult, brief: bool = False) -> Page:
+    """Return a page with what the script did, its statistics and its judgements.
+
+    With `brief`, it is the short form for terminals, without statistics and explorations.
+    """
     pool = result.pool
-    sections = [Section(heading="What the script did", text="\n".join(f"• {line}" for line in format_facts(result)))]
+    lines = _list_outcomes(result)
+    sections = [Section(heading="What the script did", text="\n".join(f"• {line}" for line in lines))] if lines else []
     if pool.judgements:
         rows = [
             [entry["metamorphism"], entry["violated"], entry["holds"], entry["inapplicable"], entry["undefined"]]
@@ -26,7 +33,7 @@ def build_page(result: ScriptResult) -> Page:
         sections.append(
             Section(heading="Metamorphisms", text=text, state=state, table=Table(columns=columns, rows=rows))
         )
-    if pool.statistics:
+    if pool.statistics and not brief:
         rows = [
             ["" if value is None else format_short(value) for value in figures.values()]
             for figures in pool.statistics[:MAX_ROWS_PER_TABLE]
@@ -35,7 +42,7 @@ def build_page(result: ScriptResult) -> Page:
         sections.append(
             Section(heading="Statistics", text=text, table=Table(columns=COLUMNS, rows=rows, sortable=False))
         )
-    if pool.explorations:
+    if pool.explorations and not brief:
         rows = [
             [entry["system"], entry["strategy"].replace("_", " "), entry["walks"], entry["pairs"], entry["runs"]]
             for entry in pool.explorations[:MAX_ROWS_PER_TABLE]
@@ -54,3 +61,29 @@ def build_page(result: ScriptResult) -> Page:
         facts=[("Seed", str(result.seed)), ("Runs since the pool was emptied", f"{pool.runs:,}")],
         sections=sections,
     )
+
+
+def _list_outcomes(result: ScriptResult) -> list[str]:
+    """Return the facts about the pool, its explorations, statistics, messages and files."""
+    pool, lines = result.pool, list(result.notes)
+    tests = result.tests
+    if tests is not None:
+        mutants = int((tests.kinds == CaseKind.MUTANT).sum())
+        kinds = f"{len(tests) - mutants:,} original, {pluralize(mutants, 'mutant')}"
+        lines.append(f"pool of {pool.spec}: {pluralize(len(tests), 'case')} ({kinds}), {pluralize(pool.runs, 'run')}")
+    if pool.explorations:
+        pairs = sum(entry["pairs"] for entry in pool.explorations)
+        lines.append(f"{pluralize(len(pool.explorations), 'exploration')}: {pluralize(pairs, 'border pair')}")
+    if pool.statistics:
+        lines.append(f"statistics saved {pluralize(len(pool.statistics), 'time')}, last:")
+        figures = pool.statistics[-1]
+        lines.append("  " + ", ".join(f"{name} {format_short(v)}" for name, v in figures.items() if v is not None))
+    if pool.messages:
+        messages = pool.messages[-MAX_LISTED_LINES:]
+        is_cut = len(messages) < len(pool.messages)
+        lines.append(f"the last {len(messages)} of {len(pool.messages):,} messages:" if is_cut else "messages:")
+        lines += [f"  {cut(message, MAX_MESSAGE_CHARACTERS)}" for message in messages]
+    if files := result.files:
+        more = f" and {len(files) - MAX_LISTED_LINES:,} more" if len(files) > MAX_LISTED_LINES else ""
+        lines.append(f"written in {pool.folder.root}: {', '.join(files[:MAX_LISTED_LINES])}{more}")
+    return lines

@@ -36,7 +36,6 @@ class ScriptResult(Result):
 
     _SUMMARY = ("commands", "runs", "calls", "cases", "mutants", "violations", "files")
     _PAGE = "scripting.page:build_page"
-    _TEXT = "scripting.text:format_result"
 
     script: str
     commands: int

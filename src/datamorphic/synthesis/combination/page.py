@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from ..._text import format_percent, pluralize
 from ...reporting.document import Page, Section, Table
+from .chains import format_size
 from .result import Combination
-from .text import format_figures
 
 MAX_GROUPS = 50
+METAMORPHISMS_TEXT = (
+    "A metamorphism applies to the cases of its datamorphism, or to all. A case that can be made in several ways is checked for "
+    "each of them."
+)
+GROUPS_TEXT = (
+    "Each violation was traced to its seed case, and its chain of datamorphisms shortened while the violation stayed. A chain is "
+    "applied from left to right."
+)
 
 
-def build_combination_page(combination: Combination) -> Page:
-    """Build the page of a combination."""
-    sections = [
-        Section(heading="The cases", text="\n".join(f"• {line}" for line in format_figures(combination))),
-        *_build_metamorphisms(combination),
-        *_build_groups(combination),
-    ]
+def build_combination_page(combination: Combination, brief: bool = False) -> Page:
+    """Build the page of a combination; with `brief`, the short form for terminals."""
+    sections = [*_build_metamorphisms(combination, brief), *_build_groups(combination, brief)]
     if combination.recurring:
         heading = f"{pluralize(len(combination.recurring), 'violation')} of earlier runs still occur"
         text = "\n".join(f"• {words}" for words in combination.recurring)
         sections.append(Section(heading=heading, text=text, state="bad"))
-    if combination.notes:
-        sections.append(Section(heading="Worth knowing", text="\n".join(f"• {note}" for note in combination.notes)))
     return Page(
         title=f"Combined test cases of {combination.subject}",
         lead="Datamorphisms were applied to seed cases, one after the other, and the answers to the new cases were checked "
@@ -30,31 +32,69 @@ def build_combination_page(combination: Combination) -> Page:
         sections=sections,
         verdict=combination.headline,
         state="good" if combination.holds else "bad",
+        facts=_list_facts(combination),
     )
 
 
-def _build_metamorphisms(combination: Combination) -> list[Section]:
+def _list_facts(combination: Combination) -> list[tuple[str, str]]:
+    """Return how the cases were made and what that cost."""
+    strategy = combination.strategy if combination.order is None else f"{combination.strategy}({combination.order})"
+    names = ", ".join(combination.datamorphisms)
+    datamorphisms = f"{pluralize(len(combination.datamorphisms), 'datamorphism')} ({names})"
+    facts = [("Chains", f"{strategy} of {datamorphisms}: {format_size(combination.estimate)} chains")]
+    if combination.is_sampled:
+        text = "chains were drawn at random, all equally likely, and the cases on the way to them were made too"
+        facts.append(("Sample", text))
+    if ancestors := int(combination.ancestors.sum()):
+        facts.append(("Other cases", f"{pluralize(ancestors, 'more case')}, from which others were made"))
+    if combination.duplicates:
+        facts.append(("Left out", f"{_count_repeated_chains(combination)}: another case has the same input"))
+    if combination.cases.rejected_count:
+        cases = pluralize(combination.cases.rejected_count, "case")
+        facts.append(("Filtered", f"{cases} not changed further: a filter ended the chain"))
+    if combination.tally.retried_failures is not None:
+        recurring_count, fixed_count = combination.tally.retried_failures
+        earlier = pluralize(recurring_count + fixed_count, "violation")
+        outcome = f"{recurring_count:,} still occur, {fixed_count:,} do not"
+        facts.append(("Earlier runs", f"{earlier} were tried first: {outcome}"))
+    if combination.runs:
+        runs = f"{pluralize(combination.runs, 'run')}, {pluralize(combination.calls, 'model call')}"
+        facts.append(("Cost", f"{runs}, {combination.seconds:.2g} s; seed {combination.seed}"))
+    if combination.notes:
+        facts.append(("Notes", "\n".join(f"• {note}" for note in combination.notes)))
+    return facts
+
+
+def _count_repeated_chains(combination: Combination) -> str:
+    """Return in words how many chains lead to the input of another case: a lower bound unless all were followed."""
+    is_complete = not (combination.is_sampled or combination.cases.rejected_count or combination.ancestors.any())
+    if is_complete:
+        return pluralize(combination.estimate - combination.case_count, "chain")
+    return f"at least {pluralize(combination.duplicates, 'chain')}"
+
+
+def _build_metamorphisms(combination: Combination, brief: bool) -> list[Section]:
     if not combination.verdicts:
         return []
     rows = []
     for row in combination.table.itertuples():
         check_count = row.holds + row.violated
+        outcome = "VIOLATED" if row.violated else "HOLDS" if check_count else "NOT CHECKED"
         share = format_percent(row.violated / check_count) if check_count else "–"
         counts = [f"{count:,}" for count in (check_count, row.violated, row.inapplicable, row.undefined)]
-        rows.append([row.metamorphism, row.message, *counts[:2], share, *counts[2:]])
-    columns = ["metamorphism", "what it says", "checks", "violated", "share", "does not apply", "no answer"]
+        rows.append([outcome, row.metamorphism, row.message, *counts[:2], share, *counts[2:]])
+    columns = ["outcome", "metamorphism", "what it says", "checks", "violated", "share", "does not apply", "no answer"]
     return [
         Section(
             heading=f"{pluralize(len(rows), 'metamorphism')} checked",
-            text="A metamorphism applies to the cases of its datamorphism, or to all. A case that can be made in several ways "
-            "is checked for each of them.",
+            text="" if brief else METAMORPHISMS_TEXT,
             state="good" if combination.holds else "bad",
-            table=Table(columns=columns, rows=rows),
+            table=Table(columns=columns, rows=rows, main_columns=columns[:-2]),
         )
     ]
 
 
-def _build_groups(combination: Combination) -> list[Section]:
+def _build_groups(combination: Combination, brief: bool) -> list[Section]:
     groups = combination.groups
     if not groups:
         return []
@@ -70,8 +110,7 @@ def _build_groups(combination: Combination) -> list[Section]:
     return [
         Section(
             heading="The shortest chains that lead to violations",
-            text="Each violation was traced to its seed case, and its chain of datamorphisms shortened while the violation "
-            "stayed. A chain is applied from left to right.",
+            text="" if brief else GROUPS_TEXT,
             state="bad",
             table=Table(columns=["metamorphism", "shortest chain", "violations", "for example"], rows=rows),
         )

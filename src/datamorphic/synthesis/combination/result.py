@@ -121,7 +121,6 @@ class Combination(Result):
 
     _SUMMARY = ("strategy", "seeds", "cases", "runs", "calls", "violation_count")
     _PAGE = "synthesis.combination.page:build_combination_page"
-    _TEXT = "synthesis.combination.text:format_combination"
 
     # -- figures ---------------------------------------------------------------------------------------------------
 

@@ -9,29 +9,30 @@ from ...morphisms.cases import TestSet
 from ...reporting.document import Axis, Line, Page, Scatter, Section, Table, Tile
 from ...space.projection import Projection
 from .result import Optimisation
-from .text import format_choice, format_cost, format_stop
 
 MAX_CASES = 50  # rows of the table of cases
 MAX_POINTS = 2_000  # of each set in the picture
 REMOVED_GROUP = "removed case"
 
 
-def build_page(result: Optimisation) -> Page:
-    """Build the page of an optimisation."""
-    sections = [_build_history(result, name) for name in result.metrics]
+def build_page(result: Optimisation, brief: bool = False) -> Page:
+    """Build the page of an optimisation; with `brief`, the short form for terminals."""
+    sections = [] if brief else [_build_history(result, name) for name in result.metrics]
     if len(result.metrics) > 1:
         sections.append(_build_trade_offs(result))
-    sections += [_build_picture(result), _build_origins(result), _build_cases(result)]
+    if not brief:
+        sections += [_build_picture(result), _build_origins(result), _build_cases(result)]
     improved = any(gain > 0 for gain in result.gain.values())
     return Page(
         title=f"A better test set for {result.system}",
+        subject=result.system,
         lead="New cases were made from old ones, and those that serve the metric were kept, cycle by cycle.",
         verdict="; ".join(result.describe_metric(name) for name in result.metrics),
         state="good" if improved else "note",
         facts=[
-            ("Strategy", result.strategy),
-            ("Test set", format_cost(result)),
-            ("End", format_stop(result)),
+            ("Strategy", f"{result.strategy}, {pluralize(result.cycles[-1].cycle, 'cycle')}"),
+            ("Test set", _format_cost(result)),
+            ("End", _format_stop(result)),
             *(("Note", note) for note in result.notes),
         ],
         tiles=[
@@ -41,6 +42,37 @@ def build_page(result: Optimisation) -> Page:
             Tile(label="executions", value=f"{result.executions:,}"),
         ],
         sections=sections,
+    )
+
+
+def _format_cost(result: Optimisation) -> str:
+    """Return the size of the set, and what the search cost."""
+    cases = pluralize(len(result.tests), "case")
+    executions = "nothing had to be executed"
+    if result.executions:
+        executions = f"{pluralize(result.executions, 'execution')}, {pluralize(result.calls, 'model call')}"
+    return f"{cases}, {result.new_case_count:,} of them new; {executions}, {result.seconds:.2g} s"
+
+
+def _format_stop(result: Optimisation) -> str:
+    """Return why the search ended."""
+    if result.stopped == "converged":
+        rate, patience = format_percent(result.settings["change_rate"]), result.settings["patience"]
+        return f"The search ended because no metric grew by {rate} within {pluralize(patience, 'cycle')}."
+    if result.stopped == "budget":
+        return "The budget ended the search. The best set found until then is kept."
+    if result.stopped == "interrupted":
+        return "The search was interrupted. The best set found until then is kept."
+    return f"All {pluralize(result.settings['steps'], 'cycle')} were used. More might gain more."
+
+
+def _format_choice(result: Optimisation) -> str:
+    """Return how the best of several sets was chosen."""
+    if len(result.sets) == 1:
+        return "One set is best in every metric."
+    return (
+        f"{pluralize(len(result.sets), 'set')} were kept, none of which is as good as another in every metric; the one with "
+        "the most even gains was chosen."
     )
 
 
@@ -71,7 +103,7 @@ def _build_trade_offs(result: Optimisation) -> Section:
     ]
     return Section(
         heading="Several metrics at once",
-        text=f"{format_choice(result)} The others are in .sets, by number.",
+        text=f"{_format_choice(result)} The others are in .sets, by number.",
         table=Table(columns=["set", *result.metrics, "chosen"], rows=rows),
     )
 

@@ -50,7 +50,6 @@ class Optimisation(Result):
 
     _SUMMARY = ("strategy", "cases", "start", "fitness", "cycles", "stopped", "executions")
     _PAGE: ClassVar[str] = "synthesis.optimisation.page:build_page"
-    _TEXT: ClassVar[str] = "synthesis.optimisation.text:format_optimisation"
 
     system: str
     strategy: str
