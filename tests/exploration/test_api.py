@@ -411,7 +411,7 @@ def test_no_walks_find_nothing():
     assert (front.walks, len(front), front.runs, front.capability) == (0, 0, 0, 0.0)
     assert math.isinf(front.cost)
     assert front.pairs.empty
-    assert "no border" in front.describe()
+    assert "No border" in front.describe()
     assert front.estimate(100).pairs == 0
     front.quality()
 

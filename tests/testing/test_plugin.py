@@ -650,7 +650,7 @@ def test_a_changed_front_fails_and_can_be_updated(run, pytester):
     moved.stdout.fnmatch_lines(
         [
             "*The border of model differs from the baseline 'front.parquet'.",
-            "*Look first at:*",
+            "*Cases to look at first*",
             "*replace the baseline: pytest test_it.py::test_front --datamorphic-update",
         ]
     )

@@ -75,7 +75,6 @@ class Front(FrontData, Result):
     """
 
     _PAGE = "exploration.page:build_front_page"
-    _TEXT = "exploration.text:format_front"
 
     # -- analysis ----------------------------------------------------------------------------------------------
 

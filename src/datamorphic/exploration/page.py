@@ -23,7 +23,7 @@ from .changes import Rows, format_answers, format_changes
 from .front import Front
 from .plot import build_scatter
 from .small_changes import SmallChanges, find_small_changes
-from .text import collect_remarks, format_figures
+from .text import collect_remarks, list_figures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,35 +37,33 @@ MAX_INCIDENTS = 10
 MIN_DECIDING_SHARE = 0.5  # of the pairs; at fewer, several features together decide
 
 
-def build_front_page(front: Front) -> Page:
-    """Build the page of a front."""
+def build_front_page(front: Front, brief: bool = False) -> Page:
+    """Build the page of a front; with `brief`, the short form for terminals: the figures and remarks alone."""
+    yield_text = f"{pluralize(len(front), 'border pair')} from" if len(front) else "No border was found by"
+    remarks = "\n".join(f"• {remark}" for remark in collect_remarks(front))
+    return Page(
+        title=f"Where the answers of {front.subject} change",
+        subject=front.subject,
+        verdict=f"{yield_text} {pluralize(front.walks, 'walk')} ({front.strategy.replace('_', ' ')})",
+        state="plain" if len(front) else "bad",
+        facts=[*list_figures(front), *([("Worth knowing", remarks)] if remarks else [])],
+        lead="Each pair is two nearly equal inputs with different answers: a border of the system runs between them. "
+        "No known right answer was needed to find it. Whether the border lies where it should is for you to judge.",
+        sections=[] if brief else _build_sections(front),
+    )
+
+
+def _build_sections(front: Front) -> list[Section]:
     explanation = "There are no pairs to draw: the picture shows the inputs that the walks started from."
     if len(front):
         explanation = "Each coloured point is a pair. Its colour shows which two answers meet there. Grey: real inputs."
-    picture = Section(heading="The border in a picture", text=explanation, picture=build_scatter(front))
-    sections = [_build_overview(front), picture]
+    sections = [Section(heading="The border in a picture", text=explanation, picture=build_scatter(front))]
     if len(front):
         small_changes = build_small_changes(front)
         sections += build_pair_pictures(front)
         sections += [_build_class_pairs(front), *([] if small_changes is None else [small_changes])]
         sections += [build_plausible_pairs(front), *_build_deciding_sections(front)]
-    sections += [_build_quality(front), *_build_incidents(front)]
-    return Page(
-        title=f"Where the answers of {front.subject} change",
-        lead="Each pair is two nearly equal inputs with different answers: a border of the system runs between them. "
-        "No known right answer was needed to find it. Whether the border lies where it should is for you to judge.",
-        sections=sections,
-    )
-
-
-def _build_overview(front: Front) -> Section:
-    yield_text = f"{pluralize(len(front), 'border pair')} from" if len(front) else "No border was found by"
-    heading = f"{yield_text} {pluralize(front.walks, 'walk')} ({front.strategy.replace('_', ' ')})"
-    lines = [f"• {line}" for line in format_figures(front)]
-    remarks = collect_remarks(front)
-    if remarks:
-        lines += ["", "Worth knowing:", *(f"• {remark}" for remark in remarks)]
-    return Section(heading=heading, text="\n".join(lines), state="plain" if len(front) else "bad")
+    return [*sections, _build_quality(front), *_build_incidents(front)]
 
 
 def _build_class_pairs(front: Front) -> Section:

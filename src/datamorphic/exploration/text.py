@@ -1,4 +1,4 @@
-"""A front as text."""
+"""Sentences and figures of a front, for its page and for other reports."""
 
 from __future__ import annotations
 
@@ -17,44 +17,37 @@ MAX_LISTED_FEATURES = 3
 MAX_FEATURES_PER_CASE = 6
 
 
-def format_front(front: Front) -> str:
-    """Return the yield, the cost and remarks, one per line."""
-    pairs, walks = pluralize(len(front), "border pair"), pluralize(front.walks, "walk")
-    headline = f"{front.subject}: {pairs} from {walks} ({front.strategy.replace('_', ' ')})"
-    return "\n".join([headline, *format_figures(front), *collect_remarks(front)])
-
-
-def format_figures(front: Front) -> list[str]:
-    """Return capability, cost, borders and deciding features, one line each."""
+def list_figures(front: Front) -> list[tuple[str, str]]:
+    """Return capability, cost, borders and deciding features as terms and values."""
     low, high = map(format_percent, front.capability_interval())
-    lines = [f"capability {format_percent(front.capability)} of walks (95% interval {low} to {high})"]
+    capability = ("Capability", f"{format_percent(front.capability)} of walks (95% interval {low} to {high})")
     seconds = "" if math.isnan(front.seconds) else f", {front.seconds:.2g} s"
     calls = f"{pluralize(front.runs, 'run')}, {pluralize(front.calls, 'model call')}{seconds}"
     if not len(front):
-        return [*lines, f"no border was found with {calls}"]
+        return [capability, ("Cost", calls)]
     low_cost, high_cost = front.cost_interval()
     interval = f"{low_cost:.2f} to {'infinity' if math.isinf(high_cost) else f'{high_cost:.2f}'}"
     borders = ", ".join(
         f"{kind} ({count:,})" for kind, count in islice(count_borders(front).items(), MAX_LISTED_BORDERS)
     )
     return [
-        *lines,
-        f"cost {front.cost:.2f} runs per border point ({interval}); {calls}",
-        f"borders: {borders}",
+        capability,
+        ("Cost", f"{front.cost:.2f} runs per border point ({interval}); {calls}"),
+        ("Borders", borders),
         _format_features(front),
     ]
 
 
-def _format_features(front: Front) -> str:
+def _format_features(front: Front) -> tuple[str, str]:
     """Return the deciding features; without a system, those in which the two cases differ most."""
     top = front.deciding_features[:MAX_LISTED_FEATURES]
     if all(math.isnan(row.decides) for row in top):
         shares = ", ".join(f"{name_feature(front.space, row.feature)} ({row.share:.0%})" for row in top)
-        return f"features that differ most at the border: {shares} of the distance"
+        return "Features that differ most", f"{shares} of the distance"
     decides = ", ".join(
         f"{name_feature(front.space, row.feature)} ({row.decides:.0%})" for row in top if row.decides > 0
     )
-    return f"deciding features, with the share of pairs at which each decides alone: {decides or 'none'}"
+    return "Deciding features", f"{decides} of pairs, each alone" if decides else "none alone"
 
 
 def collect_remarks(front: Front) -> list[str]:

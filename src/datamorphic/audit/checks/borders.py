@@ -10,7 +10,7 @@ from ..._text import format_percent, pluralize
 from ...core.result import Example, Finding, format_share
 from ...errors import Interrupted, OutOfBudget
 from ...exploration.diff.diff import Difference
-from ...exploration.diff.text import format_difference, format_first_cases
+from ...exploration.diff.text import format_first_cases, format_headline, format_outcome
 from ...exploration.front import Front
 from ...exploration.options import ExploreOptions
 from ...exploration.page import build_deciding_features, build_plausible_pairs, build_small_changes
@@ -127,6 +127,12 @@ def _describe_front(front: Front) -> str:
     return "\n".join(sentences)
 
 
+def _describe_change(change: Difference) -> str:
+    """Return the verdict about a border and the evidence, as the text of a section."""
+    lines = [*format_outcome(change), *format_first_cases(change)]
+    return "\n".join([format_headline(change), *(f"• {line}" for line in lines)])
+
+
 def compare_with_baseline(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     """Compare the border with the border of an earlier version."""
     assert context.baseline is not None
@@ -136,7 +142,7 @@ def compare_with_baseline(context: CheckContext, budget: CheckBudget) -> CheckFi
     budget.counter.calls += change.calls
     basis = f"{pluralize(len(change.judged), 'pair')}, {pluralize(change.rows_asked, 'given input')}"
     if change.unchanged:
-        section = Section(heading="The border has not moved", text=format_difference(change), state="good")
+        section = Section(heading="The border has not moved", text=_describe_change(change), state="good")
         return CheckFindings(basis=basis, sections=[section])
     was_queried = bool(change.judged["asked"].any()) if len(change.judged) else False
     width = len(change.old.space)
@@ -167,7 +173,7 @@ def compare_with_baseline(context: CheckContext, budget: CheckBudget) -> CheckFi
         detail = f"None of {pluralize(change.rows_asked, 'given row')} gets another answer than from the baseline."
     if change.rows_asked and len(change.judged):
         detail += f" Between the given rows, {format_percent(change.kept)} of the places where the answer changes have not moved."
-    section = Section(heading="The border between the answers, old and new", text=format_difference(change))
+    section = Section(heading="The border between the answers, old and new", text=_describe_change(change))
     finding = Finding(
         check="baseline",
         about="",

@@ -61,7 +61,6 @@ class Difference(Result):
     """
 
     _PAGE = "exploration.diff.page:build_difference_page"
-    _TEXT = "exploration.diff.text:format_difference"
 
     old: FrontData
     new: FrontData

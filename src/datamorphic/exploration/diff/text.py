@@ -1,4 +1,4 @@
-"""A difference between two fronts as text."""
+"""The sentences about a difference between two fronts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._text import format_percent, pluralize
 from ..changes import format_answers, format_value
-from .diff import STATUSES, Difference
+from .diff import Difference
 from .evidence import ChangeKind, describe_changed_inputs, format_listing
 
 if TYPE_CHECKING:
@@ -16,25 +16,11 @@ if TYPE_CHECKING:
 
 MAX_CASES = 3
 MAX_FEATURES_PER_CASE = 8
-MAX_BORDERS = 5
 
 
-def format_difference(change: Difference) -> str:
-    """Return the verdict, the evidence, and the cases to look at first, one per line."""
-    lines = format_outcome(change, with_borders=True)
-    if cases := format_first_cases(change):
-        lines += ["Look first at:", *(f"  {case}" for case in cases)]
-    return "\n".join(lines)
-
-
-def format_outcome(change: Difference, *, with_borders: bool = False) -> list[str]:
-    """Return the verdict and the evidence as sentences, on request with the counts per border in between."""
-    return [
-        format_headline(change),
-        *_format_pairs(change, with_borders),
-        *_format_inputs(change),
-        *_format_limits(change),
-    ]
+def format_outcome(change: Difference) -> list[str]:
+    """Return the evidence for the verdict and the limits of the comparison as sentences."""
+    return [*_format_pairs(change), *_format_inputs(change), *_format_limits(change)]
 
 
 def format_headline(change: Difference) -> str:
@@ -55,7 +41,7 @@ def format_headline(change: Difference) -> str:
     return f"{border} is unchanged at all {total} that were queried, but there are other changes: {findings}."
 
 
-def _format_pairs(change: Difference, with_borders: bool) -> list[str]:
+def _format_pairs(change: Difference) -> list[str]:
     """Return the outcome of the pairs, where it is more than chance."""
     import pandas as pd
 
@@ -77,10 +63,6 @@ def _format_pairs(change: Difference, with_borders: bool) -> list[str]:
         return sentences
     by_border = pd.crosstab(judged_pairs["border"], judged_pairs["status"])
     by_border = by_border.loc[change.summary.index.intersection(by_border.index, sort=False)]
-    for kind, row in by_border.head(MAX_BORDERS if with_borders else 0).iterrows():
-        counts = {status: int(row[status]) for status in STATUSES if row.get(status)}
-        if set(counts) != {"kept"}:
-            sentences.append(f"  {kind}: " + ", ".join(f"{count:,} {status}" for status, count in counts.items()))
     swapped_count = sum(
         pair.old_a == pair.new_b and pair.old_b == pair.new_a and pair.status != "kept"
         for pair in judged_pairs[["status", "old_a", "old_b", "new_a", "new_b"]].itertuples()
