@@ -167,7 +167,8 @@ def test_an_exploration_from_the_command_line_imports_only_what_it_needs(store, 
         "datamorphic.morphisms.morphy_files",
         "datamorphic.data.programs",
         "datamorphic.relations.search",
-        "datamorphic.reporting.document",
+        "datamorphic.reporting.block_pictures",
+        "datamorphic.reporting.thinning",
     }
     assert not unneeded & printed
     assert "datamorphic.exploration.api" in printed

@@ -9,24 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._text import format_percent, format_short, pluralize
-from ..reporting.block_pictures import (
-    MAX_PICTURE_PAIRS,
-    PicturePair,
-    build_map_drawing,
-    build_pair_drawing,
-    describe_briefly,
-)
 from ..reporting.document import Drawing, Page, Section, Table
 from ..space.blocks import Image, PlacedBlock
 from ..space.points import Points
 from .changes import Rows, format_answers, format_changes
 from .front import Front
-from .plot import build_scatter
-from .small_changes import SmallChanges, find_small_changes
 from .text import collect_remarks, list_figures
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from .small_changes import SmallChanges
 
 MAX_BORDERS = 30  # rows of the table of borders
 MAX_FEATURES = 20  # rows of the table of features
@@ -54,6 +47,8 @@ def build_front_page(front: Front, brief: bool = False) -> Page:
 
 
 def _build_sections(front: Front) -> list[Section]:
+    from .plot import build_scatter
+
     explanation = "There are no pairs to draw: the picture shows the inputs that the walks started from."
     if len(front):
         explanation = "Each coloured point is a pair. Its colour shows which two answers meet there. Grey: real inputs."
@@ -100,6 +95,8 @@ def _rank_plausible_pairs(front: Front, limit: int) -> Rows:
 
 def build_pair_pictures(front: Front) -> list[Section]:
     """Build the section of border pairs as pictures, one per kind of images or sequences."""
+    from ..reporting.block_pictures import MAX_PICTURE_PAIRS
+
     rows = _rank_plausible_pairs(front, MAX_PICTURE_PAIRS)
     before, after = front.a.take(rows), front.b.take(rows)
     titles = [f"pair {row}" for row in rows.tolist()]
@@ -124,6 +121,8 @@ def draw_pairs(
     titles: Sequence[str],
 ) -> Drawing:
     """Return pairs of cases as pictures of one block."""
+    from ..reporting.block_pictures import PicturePair, build_pair_drawing, describe_briefly
+
     firsts, seconds = placed_block.select(before.codes), placed_block.select(after.codes)
     captions = [
         describe_briefly(placed_block.block, first, second) for first, second in zip(firsts, seconds, strict=True)
@@ -140,6 +139,8 @@ def draw_pairs(
 
 def _build_deciding_sections(front: Front) -> list[Section]:
     """Build the section of deciding features; of images, a map of the pixels in which the pairs differ."""
+    from ..reporting.block_pictures import build_map_drawing
+
     if not front.space.blocks:
         return [build_deciding_features(front)]
     sections = []
@@ -177,6 +178,8 @@ def build_plausible_pairs(front: Front) -> Section:
 
 def build_small_changes(front: Front) -> Section | None:
     """Build the section of small changes of real rows that change the answer; None if none can be confirmed."""
+    from .small_changes import find_small_changes
+
     changes = find_small_changes(front, _rank_plausible_pairs(front, MAX_EXAMPLE_PAIRS))
     if changes is None or not len(changes):
         return None
