@@ -11,13 +11,13 @@ import datamorphic as dm
 
 NAMES = [
     "Affine",
+    "AllowedCombinations",
     "ApertiumTranslator",
     "AuditResult",
     "Box",
     "Categorical",
     "ClusterRelation",
-    "Combination",
-    "Combinations",
+    "CombinationResult",
     "Continuous",
     "Correctness",
     "CreditReport",
@@ -70,7 +70,6 @@ NAMES = [
     "explore",
     "fairness",
     "find_constraints",
-    "forest_of",
     "generate",
     "hunt",
     "image_relations",
@@ -85,6 +84,7 @@ NAMES = [
     "plan",
     "play",
     "programs",
+    "read_forest",
     "read_pmml",
     "read_space",
     "record",
@@ -112,6 +112,16 @@ def test_public_names_do_not_change():
         assert getattr(dm, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = dm.nothing
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("Combination", "CombinationResult"), ("Combinations", "AllowedCombinations"), ("forest_of", "read_forest")],
+)
+def test_old_public_names_warn(old, new):
+    with pytest.warns(DeprecationWarning, match=f"datamorphic.{old} is deprecated .* Use {new}"):
+        value = getattr(dm, old)
+    assert value is getattr(dm, new)
 
 
 def test_every_public_name_has_a_docstring():

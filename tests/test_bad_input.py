@@ -181,7 +181,7 @@ CASES = {
     "None for features": (lambda: dm.Space(None), SpaceError, "a list of features. Got None"),
     "a group of nothing": (lambda: dm.OneHot(None), SpaceError, "a list of features. Got None"),
     "a dict of combinations": (
-        lambda: dm.Combinations({"a": [1]}),
+        lambda: dm.AllowedCombinations({"a": [1]}),
         SpaceError,
         "a DataFrame with one row per combination. Got dict",
     ),
@@ -222,7 +222,7 @@ CASES = {
         SpaceError,
         "must have two values",
     ),
-    "no valid combination": (lambda: dm.Combinations(FRAME.iloc[:0]), SpaceError, "is empty"),
+    "no valid combination": (lambda: dm.AllowedCombinations(FRAME.iloc[:0]), SpaceError, "is empty"),
     "a constraint that raises": (
         lambda: dm.Space(SPACE.features, constraints=[lambda f: f["zz"]]).valid(FRAME),
         DataError,

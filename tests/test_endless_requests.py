@@ -193,7 +193,7 @@ CHEAP = {"seed", "batch"}
 #: what is not called, with the reason
 EXEMPT = {
     **dict.fromkeys(
-        ("AuditResult", "Combination", "CreditReport", "FairnessReport", "Front", "Optimisation", "Result"),
+        ("AuditResult", "CombinationResult", "CreditReport", "FairnessReport", "Front", "Optimisation", "Result"),
         "results, which functions make",
     ),
     "Image": "its shape is not one number; the number of its values is limited as for Sequence",

@@ -26,7 +26,7 @@ from datamorphic.reporting.markdown import format_table
 from datamorphic.space.table_files import read_table
 from datamorphic.studies.study import study
 from datamorphic.trees.pmml.writing import write_forest
-from datamorphic.trees.read import forest_of
+from datamorphic.trees.read import read_forest
 from datamorphic.web.demo_model import DATA_NAME, MODEL_NAME, make_demo_files
 
 OLD = b"the previous file"
@@ -71,7 +71,7 @@ WRITERS = {
     "test set as Parquet": ("t.parquet", lambda results, path: results["tests"].save(path)),
     "test set as CSV": ("t.csv", lambda results, path: results["tests"].save(path)),
     "test set of Morphy": ("t.tcs", lambda results, path: results["tests"].save(path)),
-    "PMML": ("m.pmml", lambda results, path: write_forest(forest_of(results["tree"]), path)),
+    "PMML": ("m.pmml", lambda results, path: write_forest(read_forest(results["tree"]), path)),
     "script": ("s.scr", lambda results, path: dm.record(path).__enter__().begin()),
     "draft": ("d.py", lambda _, path: run_command("init", "data_model:tree", "data.csv", "--out", path, "--force")),
     "rows": ("rows.csv", lambda _, path: run_command("select", "data_model:tree", "data.csv", "--out", path)),

@@ -201,7 +201,7 @@ def get_values(name, folder):
             "rows": 50,
         },
         "find_constraints": {"data": FRAME},
-        "forest_of": {"model": TREE},
+        "read_forest": {"model": TREE},
         "generate": {"generator": "RT"},
         "hunt": {"relations": "tripling", "generator": "RT", "budget": 20, "data": None},
         "inputs.AffineChange": {"amount": 1.0},
@@ -375,7 +375,7 @@ METHODS = {
             "sample": {"count": 5, "rng": np.random.default_rng(0)},
         },
     ),
-    dm.Combination: (lambda _: make_result("combine"), {"chain": {"case_id": 4}}),
+    dm.CombinationResult: (lambda _: make_result("combine"), {"chain": {"case_id": 4}}),
     dm.CreditReport: (
         lambda _: make_result("credit"),
         {"compare_auc": {"first": "logistic regression", "second": "logistic regression"}, "to_verdict": {}},
@@ -528,7 +528,7 @@ METHODS = {
         },
     ),
     Difference: (lambda _: make_result("explore").diff(make_result("explore")), {"first": {}}),
-    Forest: (lambda _: dm.forest_of(TREE), {"predict": {"matrix": INPUTS}, "scores": {"matrix": INPUTS}}),
+    Forest: (lambda _: dm.read_forest(TREE), {"predict": {"matrix": INPUTS}, "scores": {"matrix": INPUTS}}),
     Hunt: (lambda _: make_result("hunt"), {"e_measure": {"groups": 5}, "p_measure": {"groups": 5}}),
     Executor: (lambda _: dm.wrap(Model(), space=SPACE), {"execute": {"data": INPUTS}}),
 }
@@ -550,7 +550,7 @@ EXEMPT = {
     **dict.fromkeys(
         (
             "AuditResult",
-            "Combination",
+            "CombinationResult",
             "CreditReport",
             "FairnessReport",
             "Front",
@@ -779,7 +779,7 @@ def test_a_wrong_value_is_a_clear_error(name, folder):
 #: methods that are not tried: of some classes, and of all classes
 UNTRIED_CLASSES = {
     "called by runs, with what was validated before": (
-        "ApertiumTranslator Categorical ClusterRelation Combinations Continuous HttpService Integer LearnerRelation OneHot "
+        "ApertiumTranslator Categorical ClusterRelation AllowedCombinations Continuous HttpService Integer LearnerRelation OneHot "
         "OutputPattern Relation Rule TantivySearch Text"
     ),
     "made for every batch, of values that were validated before": "Image Outputs Points Sequence Training",

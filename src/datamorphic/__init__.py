@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from .space.blocks import Image as Image
     from .space.blocks import Sequence as Sequence
     from .space.column_relations import find_constraints as find_constraints
-    from .space.constraints import Combinations as Combinations
+    from .space.constraints import AllowedCombinations as AllowedCombinations
     from .space.constraints import OneHot as OneHot
     from .space.constraints import Rule as Rule
     from .space.description import read_space as read_space
@@ -83,7 +83,7 @@ if TYPE_CHECKING:
     from .space.space import Space as Space
     from .space.text_feature import Text as Text
     from .synthesis.combination.api import combine as combine
-    from .synthesis.combination.result import Combination as Combination
+    from .synthesis.combination.result import CombinationResult as CombinationResult
     from .synthesis.optimisation.api import optimise as optimise
     from .synthesis.optimisation.result import Optimisation as Optimisation
     from .systems.http import HttpService as HttpService
@@ -101,7 +101,7 @@ if TYPE_CHECKING:
     from .trees.coverage.api import cover as cover
     from .trees.coverage.api import select as select
     from .trees.pmml.files import read_pmml as read_pmml
-    from .trees.read import forest_of as forest_of
+    from .trees.read import read_forest as read_forest
     from .trees.write import write_pmml as write_pmml
 
 
@@ -148,7 +148,7 @@ _NAMES = {
     "scripting.recorder": "record",
     "space.blocks": "Image Sequence",
     "space.column_relations": "find_constraints",
-    "space.constraints": "Combinations OneHot Rule",
+    "space.constraints": "AllowedCombinations OneHot Rule",
     "space.description": "read_space",
     "space.features": "Categorical Continuous Integer",
     "space.text_feature": "Text",
@@ -156,7 +156,7 @@ _NAMES = {
     "space.points": "Points",
     "space.space": "Space",
     "synthesis.combination.api": "combine",
-    "synthesis.combination.result": "Combination",
+    "synthesis.combination.result": "CombinationResult",
     "synthesis.optimisation.api": "optimise",
     "synthesis.optimisation.result": "Optimisation",
     "systems.http": "HttpService",
@@ -172,13 +172,23 @@ _NAMES = {
     "trees.coverage.api": "cover select",
     "trees.pmml.files": "read_pmml",
     "trees.write": "write_pmml",
-    "trees.read": "forest_of",
+    "trees.read": "read_forest",
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 __all__ = sorted(_MODULES)
 
 
+#: old names, which warn
+_RENAMED = {"Combination": "CombinationResult", "Combinations": "AllowedCombinations", "forest_of": "read_forest"}
+
+
 def __getattr__(name: str) -> Any:
+    if name in _RENAMED:
+        import warnings
+
+        message = f"datamorphic.{name} is deprecated since datamorphic 0.2. Use {_RENAMED[name]}."
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        return __getattr__(_RENAMED[name])
     module = _MODULES.get(name)
     if module is None:
         raise AttributeError(f"module 'datamorphic' has no attribute {name!r}")

@@ -489,7 +489,7 @@ def space_constraints() -> Any:
             dm.Continuous("total", 0, 300),
             *(dm.Integer(name, 0, 1) for name in ("red", "green", "blue")),
         ],
-        constraints=[dm.Combinations(table), "free <= total", dm.OneHot(["red", "green", "blue"])],
+        constraints=[dm.AllowedCombinations(table), "free <= total", dm.OneHot(["red", "green", "blue"])],
     )
     first, second = space.sample(60, seed=0), space.sample(60, seed=1)
     moved = {name: [space.up(first, name), space.down(first, name)] for name in space.names}
@@ -761,7 +761,7 @@ def pmml_round_trip() -> Any:
     iris = dm.data.load("iris")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tree.pmml"
-        dm.write_pmml(dm.forest_of(fit(MODELS["forest"](), iris)), path)
+        dm.write_pmml(dm.read_forest(fit(MODELS["forest"](), iris)), path)
         forest = dm.read_pmml(path)
         return selection_numbers(dm.select(forest, iris, "DTMT", target="target", seed=3))
 
@@ -1172,7 +1172,7 @@ def result_attributes() -> Any:
         "space path": mixed_space().path(mixed_space().sample(1), mixed_space().sample(1, seed=1)),
         "space points": mixed_space().points(mixed_space().sample(2)),
         "wrap": dm.wrap(tree),
-        "forest": dm.forest_of(tree),
+        "forest": dm.read_forest(tree),
         "subject": dm.subjects["Box 1"],
     }
     return {name: public_attributes(result) for name, result in results.items()}

@@ -16,7 +16,7 @@ from datamorphic.trees.coverage.mutation import find_kills_by_tree
 from datamorphic.trees.descent import find_leaves
 from datamorphic.trees.mutants import generate_mutants
 from datamorphic.trees.pmml.files import read_pmml
-from datamorphic.trees.read import forest_of, load_trees
+from datamorphic.trees.read import load_trees, read_forest
 from datamorphic.trees.rules import format_rule
 from datamorphic.trees.write import write_pmml
 from support.tree_rows import asked, joint_kills_one_by_one, seen
@@ -198,7 +198,7 @@ def compare(model, forest, rows, given, raw, leaves, first_leaf=lambda tree: 0, 
 @pytest.mark.slow
 @pytest.mark.parametrize(("model", "X", "y", "settings"), XGBOOST, ids=named(XGBOOST))
 def test_xgboost(model, X, y, settings):
-    forest = forest_of(fitted(model, X, y, settings))
+    forest = read_forest(fitted(model, X, y, settings))
     rows, given = rows_for(forest, X)
     # dropped trees are weighed as they are added; a start may go through a logarithm of another library
     exact = model.get_params().get("booster") != "dart" and forest.joining.link in ("", "softmax")
@@ -212,7 +212,7 @@ def test_xgboost(model, X, y, settings):
 @allow_generated_names
 @pytest.mark.parametrize(("model", "X", "y", "settings"), LIGHTGBM, ids=named(LIGHTGBM))
 def test_lightgbm(model, X, y, settings):
-    forest = forest_of(fitted(model, X, y, settings))
+    forest = read_forest(fitted(model, X, y, settings))
     rows, given = rows_for(forest, X, unknown=True)
     if model.get_params().get("zero_as_missing"):
         rows.loc[::5, "change"] = np.resize([0.0, 1e-35, -1e-36, 1.1e-35], len(rows[::5]))
@@ -225,7 +225,7 @@ def test_lightgbm(model, X, y, settings):
 
 @pytest.mark.parametrize(("model", "X", "y", "settings"), CATBOOST, ids=named(CATBOOST))
 def test_catboost(model, X, y, settings):
-    forest = forest_of(fitted(model, X, y, settings), X)
+    forest = read_forest(fitted(model, X, y, settings), X)
     rows, given = rows_for(forest, X, unknown=True)
     raw = {} if isinstance(model, cb.CatBoostRanker) else {"prediction_type": "RawFormulaVal"}
     found, leaves = compare(model, forest, rows, given, raw, model.calc_leaf_indexes(given))
@@ -246,7 +246,7 @@ def test_catboost(model, X, y, settings):
 def test_a_booster_of_xgboost(params, y):
     frame = GROUPED if KEEPS_CATEGORIES else HOLED
     booster = xgb.train(params, xgb.DMatrix(frame, y, enable_categorical=True), 4)
-    forest = forest_of(booster)
+    forest = read_forest(booster)
     rows, _ = rows_for(forest, frame)
     expected = booster.predict(xgb.DMatrix(rows, enable_categorical=True))
     same(forest.predict(seen(forest, rows)), expected.argmax(1) if expected.ndim == 2 else expected)
@@ -259,7 +259,7 @@ def test_a_booster_of_xgboost(params, y):
 )
 def test_a_booster_of_lightgbm(params, y):
     booster = lgb.train(params | {"verbose": -1}, lgb.Dataset(GROUPED, y), 4)
-    forest = forest_of(booster)
+    forest = read_forest(booster)
     rows, _ = rows_for(forest, GROUPED)
     expected = booster.predict(rows)
     same(forest.predict(seen(forest, rows)), expected.argmax(1) if expected.ndim == 2 else expected)
@@ -269,7 +269,7 @@ def test_a_booster_of_lightgbm(params, y):
 @pytest.mark.parametrize("model", [xg(missing=0.5), lg(), cat()], ids=lambda model: type(model).__name__)
 def test_behind_a_scaler(model):
     model = make_pipeline(StandardScaler(), model).fit(PLAIN, TWO)
-    forest = forest_of(model)
+    forest = read_forest(model)
     rows = asked(forest, PLAIN)
     assert (forest.predict(seen(forest, rows)) == model.predict(rows)).all()
 
@@ -280,7 +280,7 @@ def test_behind_a_scaler(model):
     ids=lambda case: type(case).__name__ if hasattr(case, "predict") else "",
 )
 def test_through_a_file_of_pmml(model, X, y, settings, tmp_path):
-    forest = forest_of(fitted(model, X, y, settings), X)
+    forest = read_forest(fitted(model, X, y, settings), X)
     rows, _ = rows_for(forest, X, unknown=True)
     write_pmml(forest, tmp_path / "model.pmml")
     again = read_pmml(tmp_path / "model.pmml")
@@ -292,13 +292,13 @@ def test_through_a_file_of_pmml(model, X, y, settings, tmp_path):
 
 def test_column_names_and_generated_ones():
     for model in (xg(n_estimators=1), lg(n_estimators=1), cat(iterations=1)):
-        assert forest_of(model.fit(PLAIN, TWO)).columns == ("income", "debt", "change")
-        nameless = forest_of(model.fit(PLAIN.to_numpy(), TWO))
+        assert read_forest(model.fit(PLAIN, TWO)).columns == ("income", "debt", "change")
+        nameless = read_forest(model.fit(PLAIN.to_numpy(), TWO))
         assert nameless.columns is None
         assert nameless.trees[0].names == ("x0", "x1", "x2")
     spaced = PLAIN.rename(columns={"income": "yearly income"})
     model = fitted(lg(n_estimators=1), spaced, TWO, {})
-    assert forest_of(model, spaced).columns == ("yearly income", "debt", "change")
+    assert read_forest(model, spaced).columns == ("yearly income", "debt", "change")
 
 
 def test_values_and_weights_of_leaves():
@@ -311,7 +311,7 @@ def test_values_and_weights_of_leaves():
         (cat("Regressor", iterations=1), AMOUNT, ["added to the answer"]),
     ]
     for model, y, told in cases:
-        trees = forest_of(model.fit(PLAIN, y)).trees
+        trees = read_forest(model.fit(PLAIN, y)).trees
         assert [tree.meaning for tree in trees] == told
         assert all(tree.weight[tree.leaves].sum() == pytest.approx(1) for tree in trees)
 
@@ -319,7 +319,7 @@ def test_values_and_weights_of_leaves():
 def test_a_leaf_that_no_row_can_reach_is_left_out():
     line = pd.DataFrame({"x": np.arange(64.0)})
     model = cat(depth=5, iterations=3).fit(line, (line.x // 9) % 2)
-    forest = forest_of(model)
+    forest = read_forest(model)
     rows = pd.DataFrame({"x": np.arange(-1, 65, 0.25)})
     matrix = seen(forest, rows)
     np.testing.assert_allclose(forest.scores(matrix)[:, 0], model.predict(rows, prediction_type="RawFormulaVal"))
@@ -335,7 +335,7 @@ def test_a_leaf_that_no_row_can_reach_is_left_out():
     ids=lambda case: type(case).__name__ if hasattr(case, "predict") else "",
 )
 def test_rules_name_categories(model, settings):
-    forest = forest_of(fitted(model, GROUPED, THREE, settings), GROUPED)
+    forest = read_forest(fitted(model, GROUPED, THREE, settings), GROUPED)
     assert sorted(forest.categories[1]) == ["Bonn", "Cork", "Oslo", "Rome"]
     assert sorted(forest.categories[3]) == [1, 2, 5]
     known = {"town": forest.categories[1], "grade": forest.categories[3]}
@@ -382,7 +382,7 @@ def half_grouped():
 )
 def test_unsupported_models_are_refused(make, message):
     with pytest.raises(ModelError, match=message):
-        forest_of(make())
+        read_forest(make())
 
 
 def test_a_custom_objective_has_no_known_answer():
@@ -390,7 +390,7 @@ def test_a_custom_objective_has_no_known_answer():
         return told - truth, np.ones_like(told)
 
     for model in (lg("Regressor", objective=squared), cat("Regressor", loss_function="RMSEWithUncertainty")):
-        forest = forest_of(model.fit(PLAIN, AMOUNT))
+        forest = read_forest(model.fit(PLAIN, AMOUNT))
         assert len(forest.trees) == 6
         with pytest.raises(ModelError, match="a custom objective"):
             forest.predict(seen(forest, PLAIN))
@@ -414,7 +414,7 @@ JOINT = {
 @pytest.mark.parametrize("name", JOINT)
 def test_joint_kills_equal_those_of_evaluating_mutated_forests(name):
     model, frame, tolerance = JOINT[name]
-    forest = forest_of(model(), frame)
+    forest = read_forest(model(), frame)
     given = seen(forest, frame.iloc[:40])
     of = tuple(generate_mutants(tree) for tree in forest.trees)
     found = [
@@ -437,8 +437,8 @@ def test_models_in_files_of_their_libraries(tmp_path):
         file = tmp_path / name
         saved = model.booster_ if name == "a.txt" else model
         saved.save_model(str(file))
-        found = forest_of(load_trees(file), PLAIN)
-        expected = forest_of(model, PLAIN)
+        found = read_forest(load_trees(file), PLAIN)
+        expected = read_forest(model, PLAIN)
         assert [len(tree) for tree in found.trees] == [len(tree) for tree in expected.trees]
         given = seen(expected, PLAIN)
         np.testing.assert_allclose(found.scores(given), expected.scores(given), rtol=1e-6)

@@ -28,7 +28,7 @@ from datamorphic.trees.coverage.mutation import find_kills_by_tree
 from datamorphic.trees.descent import find_leaves
 from datamorphic.trees.kills import find_kills
 from datamorphic.trees.mutants import CCCR, ORRN, build_mutant, format_change, generate_mutants
-from datamorphic.trees.read import forest_of, read_trees
+from datamorphic.trees.read import read_forest, read_trees
 from datamorphic.trees.set_cover import find_greedy_cover, find_smallest_cover
 from datamorphic.trees.tree import OPERATORS, Tree
 from support.cases import LONG
@@ -264,7 +264,7 @@ FORESTS = {
 def test_joint_kills_equal_those_of_evaluating_mutated_forests(name):
     model, tolerance = FORESTS[name]
     X = np.round(rows(120, 1), 0 if "ties" in name else 3)
-    forest = forest_of(model.fit(X, answers(X)))
+    forest = read_forest(model.fit(X, answers(X)))
     tried = np.round(rows(40, 2), 0)
     of = tuple(generate_mutants(tree) for tree in forest.trees)
     found = [
@@ -368,7 +368,7 @@ def test_killing_rows_for_categories_and_sets():
     [plain] = read_trees(DecisionTreeClassifier(max_leaf_nodes=8, random_state=1).fit(X, answers(X)))
     for seed in range(3):
         tree = with_other_comparisons(plain, seed)
-        model = forest_of(DecisionTreeClassifier(random_state=0).fit(X, answers(X)))
+        model = read_forest(DecisionTreeClassifier(random_state=0).fit(X, answers(X)))
         forest = replace(model, trees=(tree,))
         space = dm.Space([dm.Integer("x0", 0, 9), dm.Continuous("x1", -8, 8), dm.Continuous("x2", -8, 8)])
         frame = pd.DataFrame(X[:5], columns=["x0", "x1", "x2"])
@@ -543,7 +543,7 @@ def test_the_rows_that_kill_most_come_first():
 def test_a_decision_with_nan_as_threshold_is_refused():
     data = dm.data.load("iris")
     inputs = data.drop(columns="target")
-    forest = dm.forest_of(DecisionTreeClassifier(random_state=0).fit(inputs, data.target))
+    forest = dm.read_forest(DecisionTreeClassifier(random_state=0).fit(inputs, data.target))
     threshold = forest.trees[0].threshold.copy()
     threshold[0] = np.nan
     damaged = replace(forest, trees=(replace(forest.trees[0], threshold=threshold),))

@@ -27,7 +27,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 
 from datamorphic.errors import ModelError
 from datamorphic.trees.descent import find_leaves
-from datamorphic.trees.read import forest_of
+from datamorphic.trees.read import read_forest
 from support.tree_rows import asked, seen
 
 RNG = np.random.default_rng(3)
@@ -102,7 +102,7 @@ def test_answers_equal_those_of_the_model(model, X, y):
     if X is GROUPED:
         model.set_params(categorical_features="from_dtype")
     model.fit(X, y)
-    forest = forest_of(model)
+    forest = read_forest(model)
     rows = asked(forest, pd.DataFrame(X))
     if X is GROUPED:
         rows["town"] = rows.town.cat.add_categories(["Paris"])
@@ -131,7 +131,7 @@ def test_answers_equal_those_of_the_model(model, X, y):
     ids=lambda case: type(case).__name__ if hasattr(case, "fit") else "",
 )
 def test_scores_equal_those_of_the_model(model, y, scores):
-    forest = forest_of(model.fit(PLAIN, y))
+    forest = read_forest(model.fit(PLAIN, y))
     rows = asked(forest, PLAIN)
     told = forest.scores(seen(forest, rows))
     expected = getattr(model, scores)(rows)
@@ -149,7 +149,7 @@ def test_scores_equal_those_of_the_model(model, y, scores):
 )
 def test_leaves_equal_those_of_the_model(model):
     matrix = PLAIN.to_numpy(float)
-    forest = forest_of(model.fit(matrix, THREE))
+    forest = read_forest(model.fit(matrix, THREE))
     rows = asked(forest, pd.DataFrame(matrix)).to_numpy()
     told = np.column_stack([find_leaves(tree, rows) for tree in forest.trees])
     assert (told == model.apply(rows).reshape(told.shape)).all()
@@ -157,25 +157,25 @@ def test_leaves_equal_those_of_the_model(model):
 
 def test_values_and_weights_of_histogram_trees():
     model = HistGradientBoostingClassifier(max_iter=2, **SMALL).fit(HOLED, THREE)
-    forest = forest_of(model)
+    forest = read_forest(model)
     assert [tree.meaning for tree in forest.trees[:3]] == [
         f"added to the score of {x!r}" for x in ("no", "perhaps", "yes")
     ]
     assert all(tree.weight[tree.leaves].sum() == pytest.approx(1) for tree in forest.trees)
     assert not forest.single
     assert forest.takes_missing
-    told = forest_of(HistGradientBoostingRegressor(loss="gamma", max_iter=1).fit(PLAIN, AMOUNT))
+    told = read_forest(HistGradientBoostingRegressor(loss="gamma", max_iter=1).fit(PLAIN, AMOUNT))
     assert told.trees[0].meaning == "added to the logarithm of the answer"
 
 
 def test_categories_of_histogram_models():
     model = HistGradientBoostingClassifier(max_iter=2, categorical_features="from_dtype").fit(GROUPED, THREE)
-    assert dict(forest_of(model).categories) == {1: ("Bonn", "Oslo", "Rome"), 3: (1, 2, 5)}
+    assert dict(read_forest(model).categories) == {1: ("Bonn", "Oslo", "Rome"), 3: (1, 2, 5)}
 
 
 def test_a_model_that_starts_from_another_has_no_known_answer():
     model = GradientBoostingRegressor(n_estimators=3, init=LinearRegression()).fit(PLAIN, AMOUNT)
-    forest = forest_of(model)
+    forest = read_forest(model)
     assert len(forest.trees) == 3
     with pytest.raises(ModelError, match="starts from another model"):
         forest.predict(seen(forest, PLAIN))

@@ -42,7 +42,9 @@ def exercised(space, rows=300):
                 dm.Integer("n", 0, 5),
                 dm.Categorical("land", ["I", "N"]),
             ],
-            constraints=[dm.Combinations(pd.DataFrame({"city": ["Rome", "Oslo", "Bergen"], "land": ["I", "N", "N"]}))],
+            constraints=[
+                dm.AllowedCombinations(pd.DataFrame({"city": ["Rome", "Oslo", "Bergen"], "land": ["I", "N", "N"]}))
+            ],
         ),
     ],
     ids=["compare", "whole numbers", "function", "one hot", "combinations"],
@@ -89,7 +91,7 @@ def test_a_missing_value_satisfies_a_comparison():
 
 def test_constraints_survive_json_unless_they_are_functions():
     table = pd.DataFrame({"red": [1, 0], "green": [False, True]})
-    space = dm.Space(HOT, constraints=["x <= 0.5", dm.Combinations(table)])
+    space = dm.Space(HOT, constraints=["x <= 0.5", dm.AllowedCombinations(table)])
     again = space_from_dict(json.loads(json.dumps(space_to_dict(space))))
     points = dm.Space(HOT).sample(200, seed=0)
     np.testing.assert_array_equal(space.valid(points), again.valid(points))

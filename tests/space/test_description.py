@@ -67,7 +67,12 @@ def test_a_file_can_say_all_about_a_space(write):
         ],
         moves="open",
         invalid="allow",
-        constraints=["free <= total", "total == free + bound", dm.OneHot(["red", "blue"]), dm.Combinations(table)],
+        constraints=[
+            "free <= total",
+            "total == free + bound",
+            dm.OneHot(["red", "blue"]),
+            dm.AllowedCombinations(table),
+        ],
     )
     assert space.features == expected.features
     assert space.constraints == expected.constraints

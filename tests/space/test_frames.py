@@ -150,7 +150,7 @@ def test_any_number_of_rare_valid_points_can_be_drawn():
 def test_a_wide_table_of_combinations_does_not_overflow():
     names = [f"f{i}" for i in range(70)]
     table = pd.DataFrame([[0] * 70, [1] * 70], columns=names)
-    space = dm.Space([dm.Integer(name, 0, 1) for name in names], constraints=[dm.Combinations(table)])
+    space = dm.Space([dm.Integer(name, 0, 1) for name in names], constraints=[dm.AllowedCombinations(table)])
     assert space.valid(dict.fromkeys(names, 0)).tolist() == [True]
     assert space.valid({**dict.fromkeys(names, 0), "f0": 1}).tolist() == [False]
 
@@ -173,7 +173,7 @@ def test_spaces_can_be_pickled():
     table = pd.DataFrame({"a": [0, 1], "b": [1, 0]})
     space = dm.Space(
         [dm.Integer("a", 0, 1), dm.Integer("b", 0, 1), dm.Integer("c", 0, 1), dm.Integer("d", 0, 1)],
-        constraints=[dm.Combinations(table), dm.OneHot(["c", "d"]), "a <= c"],
+        constraints=[dm.AllowedCombinations(table), dm.OneHot(["c", "d"]), "a <= c"],
     )
     points = space.sample(5, points=True)
     again = pickle.loads(pickle.dumps(points))

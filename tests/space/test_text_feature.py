@@ -168,7 +168,7 @@ def test_texts_in_constraints_are_refused(space):
     with pytest.raises(SpaceError, match="'review', which is text"):
         space.with_constraints(["review <= stars"])
     with pytest.raises(SpaceError, match="it is text"):
-        dm.Space(space.features, constraints=[dm.Combinations(pd.DataFrame({"review": ["a"], "stars": [1]}))])
+        dm.Space(space.features, constraints=[dm.AllowedCombinations(pd.DataFrame({"review": ["a"], "stars": [1]}))])
 
 
 def test_nearest_texts(space):

@@ -407,7 +407,7 @@ def test_exports(combination, tmp_path):
     assert "tripled &gt; doubled" in page
     assert "shortest chains" in combination._repr_html_()
     assert "| metamorphism" in combination.to_markdown()
-    assert repr(combination).startswith("Combination(Numbers, permutationComplete: ")
+    assert repr(combination).startswith("CombinationResult(Numbers, permutationComplete: ")
 
 
 def test_an_interrupted_run_is_resumed_to_the_same_result(tmp_path, monkeypatch):

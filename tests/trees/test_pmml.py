@@ -27,7 +27,7 @@ from datamorphic.errors import DataError, ModelError, UsageError
 from datamorphic.trees.coverage.api import cover
 from datamorphic.trees.pmml import document as pmml_document
 from datamorphic.trees.pmml.files import read_pmml
-from datamorphic.trees.read import forest_of
+from datamorphic.trees.read import read_forest
 from datamorphic.trees.rules import format_rule
 from datamorphic.trees.write import write_pmml
 from support.cases import in_one_test
@@ -707,7 +707,7 @@ FORESTS = [
 @pytest.mark.slow
 @in_one_test(("model", "X", "y"), FORESTS)
 def test_writing_and_reading_keeps_the_answers(model, X, y, tmp_path):
-    forest = forest_of(model.fit(X, y))
+    forest = read_forest(model.fit(X, y))
     rows = asked(forest, pd.DataFrame(X))
     path = tmp_path / "model.pmml"
     write_pmml(forest, path)
@@ -731,7 +731,7 @@ def test_writing_and_reading_keeps_the_answers(model, X, y, tmp_path):
 
 
 def test_a_number_that_stands_for_a_missing_value_is_kept(tmp_path):
-    forest = replace(forest_of(DecisionTreeRegressor(random_state=0).fit(HOLED, AMOUNT)), missing_markers={2: -1.5})
+    forest = replace(read_forest(DecisionTreeRegressor(random_state=0).fit(HOLED, AMOUNT)), missing_markers={2: -1.5})
     write_pmml(forest, tmp_path / "model.pmml")
     assert read_pmml(tmp_path / "model.pmml").missing_markers == {2: -1.5}
 
@@ -740,17 +740,17 @@ def test_models_that_cannot_be_written_leave_no_file(tmp_path):
     path = tmp_path / "model.pmml"
     pipeline = make_pipeline(StandardScaler(), DecisionTreeClassifier(random_state=0)).fit(DATA, TWO)
     cases = [
-        (forest_of(pipeline), "steps before its trees"),
-        (forest_of(DecisionTreeRegressor().fit(DATA, DATA)), "several outputs"),
+        (read_forest(pipeline), "steps before its trees"),
+        (read_forest(DecisionTreeRegressor().fit(DATA, DATA)), "several outputs"),
         (
-            forest_of(GradientBoostingRegressor(n_estimators=2, init=LinearRegression()).fit(DATA, AMOUNT)),
+            read_forest(GradientBoostingRegressor(n_estimators=2, init=LinearRegression()).fit(DATA, AMOUNT)),
             "another model",
         ),
         (
-            forest_of(DecisionTreeClassifier().fit(DATA.set_axis(["a", "b", "c\x00"], axis=1), TWO)),
+            read_forest(DecisionTreeClassifier().fit(DATA.set_axis(["a", "b", "c\x00"], axis=1), TWO)),
             "XML cannot hold the character",
         ),
-        (replace(forest_of(DecisionTreeClassifier().fit(DATA, TWO)), labels=("a", 1)), "of several types"),
+        (replace(read_forest(DecisionTreeClassifier().fit(DATA, TWO)), labels=("a", 1)), "of several types"),
     ]
     for forest, message in cases:
         with pytest.raises(ModelError, match=message):

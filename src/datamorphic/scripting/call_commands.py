@@ -12,7 +12,7 @@ from ..exploration.runner import run_exploration
 from ..morphisms.cases import TestSet
 from ..morphisms.subject import SubjectUnderTest, build_subject
 from ..synthesis.combination.options import CombineOptions
-from ..synthesis.combination.result import Combination
+from ..synthesis.combination.result import CombinationResult
 from ..synthesis.combination.runner import plan_combination, run_combination
 from ..synthesis.optimisation.options import OptimiseOptions
 from ..synthesis.optimisation.registry import build_metrics
@@ -54,7 +54,7 @@ class CallCommands(SynthesisCommands):
         return front
 
     @command("combine")
-    def combine_with(self, *options: str) -> Combination:
+    def combine_with(self, *options: str) -> CombinationResult:
         """Combine as `dm.combine`, and make its cases the pool.
 
         ``"seeds=pool"`` starts from the cases of the pool.

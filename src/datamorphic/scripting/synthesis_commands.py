@@ -10,7 +10,7 @@ from ..errors import Interrupted
 from ..morphisms.case_columns import CaseKind
 from ..morphisms.cases import TestSet
 from ..synthesis.combination.options import CombineOptions
-from ..synthesis.combination.result import Combination
+from ..synthesis.combination.result import CombinationResult
 from ..synthesis.combination.runner import plan_combination, run_combination
 from ..synthesis.optimisation.options import OptimiseOptions
 from ..synthesis.optimisation.registry import build_metrics
@@ -29,7 +29,7 @@ class SynthesisCommands(CaseCommands):
     # -- combining -----------------------------------------------------------------------------------------------------
 
     @command("makeMutants1stOrderComplete")
-    def make_mutants_1st_order_complete(self, datamorphisms: Sequence[str]) -> Combination:
+    def make_mutants_1st_order_complete(self, datamorphisms: Sequence[str]) -> CombinationResult:
         """Apply every datamorphism once to every original case of the pool.
 
         Binary datamorphisms are applied to every pair of original cases.
@@ -44,7 +44,7 @@ class SynthesisCommands(CaseCommands):
         filters: Sequence[str] | None = None,
         metamorphisms: Sequence[str] | None = None,
         budget: int | None = None,
-    ) -> Combination:
+    ) -> CombinationResult:
         """Make seed cases, and apply every datamorphism once to every original case.
 
         The new cases join the pool. They are executed if the test system has an executor, and judged by the metamorphisms, by
@@ -62,7 +62,7 @@ class SynthesisCommands(CaseCommands):
         filters: Sequence[str] | None = None,
         metamorphisms: Sequence[str] | None = None,
         budget: int | None = None,
-    ) -> Combination:
+    ) -> CombinationResult:
         """Apply every subset of the datamorphisms, in declared order.
 
         In all else it is like `first_order_mutant_complete`.
@@ -77,7 +77,7 @@ class SynthesisCommands(CaseCommands):
         filters: Sequence[str] | None = None,
         metamorphisms: Sequence[str] | None = None,
         budget: int | None = None,
-    ) -> Combination:
+    ) -> CombinationResult:
         """Apply every ordering of every subset of the datamorphisms.
 
         In all else it is like `first_order_mutant_complete`.
@@ -93,7 +93,7 @@ class SynthesisCommands(CaseCommands):
         filters: Sequence[str] | None = None,
         metamorphisms: Sequence[str] | None = None,
         budget: int | None = None,
-    ) -> Combination:
+    ) -> CombinationResult:
         """Apply all sequences of datamorphisms up to the length `order`.
 
         In all else it is like `first_order_mutant_complete`.
@@ -109,7 +109,7 @@ class SynthesisCommands(CaseCommands):
         filters: Sequence[str] | None,
         metamorphisms: Sequence[str] | None,
         budget: int | None,
-    ) -> Combination:
+    ) -> CombinationResult:
         rng, book = self._next_generator(), self.source.names
         for maker in book.expand("seed_maker", to_list(seed_makers)):
             self._apply_seed_maker(maker, rng)

@@ -160,7 +160,7 @@ class Compare(Constraint):
             if not space[name].numeric:
                 raise SpaceError(
                     f"The constraint {self} compares {name!r}, which is {space[name].kind}. "
-                    "Compare numbers, or use Combinations for categories."
+                    "Compare numbers, or use AllowedCombinations for categories."
                 )
 
     def satisfied(self, space: FeatureSpace, codes: Codes) -> Mask:
@@ -261,7 +261,7 @@ class OneHot(Constraint):
         return "one of " + ", ".join(self.names)
 
 
-class Combinations(Constraint):
+class AllowedCombinations(Constraint):
     """A table of the valid combinations of values, e.g. of cities and their countries.
 
     Parameters
@@ -276,7 +276,9 @@ class Combinations(Constraint):
         import pandas as pd
 
         if not isinstance(table, pd.DataFrame):
-            raise SpaceError(f"Combinations take a DataFrame with one row per combination. Got {type(table).__name__}.")
+            raise SpaceError(
+                f"AllowedCombinations takes a DataFrame with one row per combination. Got {type(table).__name__}."
+            )
         if not len(table) or not len(table.columns):
             raise SpaceError("The table of valid combinations is empty, so no point is valid. Add rows to it.")
         self.table = table.drop_duplicates().reset_index(drop=True)
@@ -334,7 +336,10 @@ class Combinations(Constraint):
         return f"{pluralize(len(self.table), 'valid combination')} of {', '.join(self.names)}"
 
 
-class Dependency(Combinations):
+Combinations = AllowedCombinations  # the name in pickles of version 0.1
+
+
+class Dependency(AllowedCombinations):
     """One feature determines another one, as a city determines its country.
 
     Changing the first feature changes the second one with it. A missing value satisfies the constraint.
@@ -631,6 +636,6 @@ def to_constraint(source: object, names: Sequence[str] = ()) -> Constraint:
     if callable(source):
         return Rule(source)
     raise SpaceError(
-        "A constraint must be a string such as 'a <= b' or 'a == b + c', a function of a frame, OneHot or Combinations. "
+        "A constraint must be a string such as 'a <= b' or 'a == b + c', a function of a frame, OneHot or AllowedCombinations. "
         f"Got {source!r}."
     )

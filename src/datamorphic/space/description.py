@@ -15,7 +15,7 @@ from .._typing import DataLike, FilePath
 from .._validation import check_types, is_number
 from ..errors import DataError, SpaceError
 from .blocks import BLOCK_CLASSES, Block, block_from_dict, is_array_column
-from .constraints import Combinations, Dependency, OneHot
+from .constraints import AllowedCombinations, Dependency, OneHot
 from .document_files import read_document
 from .encoding import to_numbers
 from .features import Categorical, Continuous, Feature, Integer
@@ -42,7 +42,7 @@ FEATURE_KEYS = {
 REQUIRED_KEYS = {"categorical": ("values",), "image": ("shape",), "sequence": ("length", "low", "high")}
 ALL_FEATURE_KEYS = ("kind", *dict.fromkeys(key for keys in FEATURE_KEYS.values() for key in keys))
 CHOICES = {"moves": ("clip", "open"), "invalid": ("avoid", "allow")}
-TABLE_CONSTRAINTS = {"combinations": Combinations, "dependency": Dependency}
+TABLE_CONSTRAINTS = {"combinations": AllowedCombinations, "dependency": Dependency}
 EXPECTED_CONSTRAINT = (
     'a text such as "free <= total", or a table: {one_hot = ["a", "b"]}, {combinations = {city = [...], land = [...]}} '
     "or {dependency = {city = [...], land = [...]}}"

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import DataError, DatamorphicWarning
 from .answers import Record
 from .blocks import BLOCK_CLASSES, Block, block_from_dict
-from .constraints import Combinations, Compare, Constraint, Dependency, LinearEquality, OneHot
+from .constraints import AllowedCombinations, Compare, Constraint, Dependency, LinearEquality, OneHot
 from .features import Categorical, Continuous, Feature, Integer
 from .space import Space
 from .text_feature import Text
@@ -161,7 +161,7 @@ def _constraint_to_dict(constraint: Constraint) -> dict[str, Any]:
             "constant": constraint.constant,
             "tolerance": constraint.tolerance,
         }
-    if isinstance(constraint, Combinations):
+    if isinstance(constraint, AllowedCombinations):
         columns = constraint.table.astype(object).to_dict("list")
         key = "dependency" if isinstance(constraint, Dependency) else "combinations"
         return {key: {name: [value_to_json(v) for v in column] for name, column in columns.items()}}
@@ -178,7 +178,7 @@ def _constraint_from_dict(document: dict[str, Any]) -> Constraint | None:
     if "equality" in document:
         terms = tuple((str(name), float(factor)) for name, factor in document["equality"])
         return LinearEquality(terms, float(document["constant"]), float(document["tolerance"]))
-    for key, table_class in (("combinations", Combinations), ("dependency", Dependency)):
+    for key, table_class in (("combinations", AllowedCombinations), ("dependency", Dependency)):
         if key in document:
             columns = {name: list(map(value_from_json, column)) for name, column in document[key].items()}
             return table_class(

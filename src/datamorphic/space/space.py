@@ -203,7 +203,7 @@ class Space:
     moves : {"clip", "open"}
         Whether moves of continuous features stop at the bounds or may leave them.
     constraints : sequence
-        Strings (``"free <= total"``, ``"limit == balance + available"``), functions of a frame, `OneHot`, `Combinations`, or
+        Strings (``"free <= total"``, ``"limit == balance + available"``), functions of a frame, `OneHot`, `AllowedCombinations`, or
         what `find_constraints` finds in data.
     invalid : {"avoid", "allow"}
         Whether moves and midpoints satisfy the constraints or may make invalid points (see `valid`).

@@ -61,10 +61,10 @@ class Forest:
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
-    >>> from datamorphic.trees.read import forest_of
+    >>> from datamorphic.trees.read import read_forest
     >>> X, y = load_iris(return_X_y=True)
     >>> model = RandomForestClassifier(5, random_state=0).fit(X, y)
-    >>> forest = forest_of(model)
+    >>> forest = read_forest(model)
     >>> forest
     Forest(5 trees, 44 leaves, of RandomForestClassifier)
     >>> bool((forest.predict(X) == model.predict(X)).all())

@@ -26,7 +26,7 @@ READER_MODULES = {"xgboost": "readers.xgboost", "lightgbm": "readers.lightgbm", 
 
 @accept_tables
 @check_types
-def forest_of(model: ModelLike, data: DataLike | None = None) -> Forest:
+def read_forest(model: ModelLike, data: DataLike | None = None) -> Forest:
     """Read the trees of a fitted model.
 
     Columns without names are called x0, x1, ...
@@ -51,9 +51,9 @@ def forest_of(model: ModelLike, data: DataLike | None = None) -> Forest:
     last, preprocessing = split_pipeline(model)
     columns, reader = get_column_names(model), READER_MODULES.get(_find_library(last))
     if reader is None:
-        from .readers.scikit_learn import read_forest
+        from .readers.scikit_learn import read_forest as read_scikit_learn
 
-        return _validate_forest(read_forest(last, columns, preprocessing))
+        return _validate_forest(read_scikit_learn(last, columns, preprocessing))
     read_trees_of_library = import_module(f".{reader}", __package__).read_forest
     return _validate_forest(read_trees_of_library(last, columns, preprocessing, data))
 
@@ -77,8 +77,8 @@ def _validate_forest(forest: Forest) -> Forest:
 
 
 def read_trees(model: ModelLike, data: DataLike | None = None) -> list[Tree]:
-    """Read the trees of a fitted model; see `forest_of`."""
-    return list(forest_of(model, data).trees)
+    """Read the trees of a fitted model; see `read_forest`."""
+    return list(read_forest(model, data).trees)
 
 
 def is_tree_file(path: str | os.PathLike[str]) -> bool:

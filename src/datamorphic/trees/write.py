@@ -8,7 +8,7 @@ from .._typing import ModelLike
 from .._validation import check_types
 from .forest import Forest
 from .pmml.writing import write_forest
-from .read import forest_of
+from .read import read_forest
 
 
 @check_types
@@ -21,7 +21,7 @@ def write_pmml(model: ModelLike | Forest, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     model : estimator or Forest
-        A fitted tree, forest or boosting model of a supported library, or what `forest_of` returns.
+        A fitted tree, forest or boosting model of a supported library, or what `read_forest` returns.
     path : str or path
         The file.
 
@@ -38,4 +38,4 @@ def write_pmml(model: ModelLike | Forest, path: str | os.PathLike[str]) -> None:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_pmml(tree, f"{folder}/tree.pmml")
     """
-    write_forest(forest_of(model), path)
+    write_forest(read_forest(model), path)

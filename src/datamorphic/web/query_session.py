@@ -235,11 +235,11 @@ def find_tree_problem(request: Mapping[str, Any]) -> dict[str, Any]:
     """Return why the trees of a model cannot be read, in `problem`; empty if they can."""
     from ..cli.tree_options import load_tree_model
     from ..space.table_files import read_table
-    from ..trees.read import forest_of
+    from ..trees.read import read_forest
 
     model = load_tree_model(request["model"], request.get("trust", False))
     try:
-        forest_of(model, read_table(request["data"]))
+        read_forest(model, read_table(request["data"]))
     except ModelError as error:
         return {"problem": str(error).partition(". ")[0] + "."}
     return {"problem": ""}

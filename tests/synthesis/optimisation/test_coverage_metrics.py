@@ -16,9 +16,9 @@ from datamorphic.synthesis.optimisation.coverage_metrics import (
     BorderCoverage,
     LeafCoverage,
     TreeMutationScore,
-    read_forest,
+    find_forest,
 )
-from datamorphic.trees.read import forest_of
+from datamorphic.trees.read import read_forest
 
 SQUARE = dm.Space([dm.Continuous("x", 0, 1), dm.Continuous("y", 0, 1)])
 
@@ -121,7 +121,7 @@ TREE = DecisionTreeClassifier(random_state=0).fit(INPUTS, IRIS["target"])
 
 
 def prepare_tree_metric(kind, tests):
-    metric = kind(forest_of(TREE))
+    metric = kind(read_forest(TREE))
     metric.prepare(tests)
     return metric
 
@@ -147,17 +147,17 @@ def test_cases_that_alone_reach_something_are_kept(kind):
 
 def test_metrics_of_trees_need_a_tree_with_a_decision():
     with pytest.raises(ArgumentError, match=r"the test system has none\. Pass a fitted one: tree=model"):
-        read_forest(None, None, "leaf_coverage")
+        find_forest(None, None, "leaf_coverage")
     with pytest.raises(ArgumentError, match="mutation_score needs a decision tree"):
-        read_forest(LogisticRegression().fit(INPUTS[:2], ["a", "b"]), None, "mutation_score")
+        find_forest(LogisticRegression().fit(INPUTS[:2], ["a", "b"]), None, "mutation_score")
     stump = DecisionTreeClassifier().fit(INPUTS, np.zeros(len(INPUTS)))
-    metric = TreeMutationScore(forest_of(stump))
+    metric = TreeMutationScore(read_forest(stump))
     with pytest.raises(ArgumentError, match="makes no decision"):
         metric.prepare(TestSet.of_seeds(dm.Space.from_frame(INPUTS).points(INPUTS)))
     regressor = DecisionTreeRegressor(max_depth=2).fit(INPUTS, INPUTS.iloc[:, 0])
     with pytest.raises(ModelError, match="tolerance"):
-        TreeMutationScore(forest_of(regressor))
-    assert TreeMutationScore(forest_of(regressor), 0.1).item_count > 0
+        TreeMutationScore(read_forest(regressor))
+    assert TreeMutationScore(read_forest(regressor), 0.1).item_count > 0
 
 
 def test_other_features_than_those_of_the_tree_are_ignored():

@@ -22,7 +22,7 @@ from ...trees.coverage.mutation import measure_kills
 from ...trees.coverage.surrogate import fit_surrogate
 from ...trees.forest import Forest
 from ...trees.inputs import read_data
-from ...trees.read import forest_of
+from ...trees.read import read_forest
 from ..case_text import format_case, to_plain
 from ..check import MISSING_RESULT, Check, CheckBudget, CheckFindings, run_flow
 from ..context import CheckContext
@@ -99,7 +99,7 @@ def _cover_own_trees(context: CheckContext, budget: CheckBudget) -> tuple[Covera
         return None
     model, inputs = context.sut.model, context.inputs
     try:
-        forest = forest_of(model, inputs.take(slice(0, MAX_ROWS)).frame)
+        forest = read_forest(model, inputs.take(slice(0, MAX_ROWS)).frame)
         columns, _, notes = read_data(forest, inputs.take(slice(0, 1)).frame, space=context.plausible_space)
     except UsageError:
         return None

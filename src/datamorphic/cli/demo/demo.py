@@ -37,7 +37,7 @@ from ...runs.driver import CallCounter, drive
 from ...runs.flow import ask
 from ...space.space import Path, Space
 from ...synthesis.combination.api import combine
-from ...synthesis.combination.result import Combination
+from ...synthesis.combination.result import CombinationResult
 from ...systems.base import Executor
 from ...systems.isolation import use_one_blas_thread
 from ...systems.search_engines import SqliteSearch
@@ -97,7 +97,7 @@ class Demo:
     path: Path  # a walk from a malignant to a benign tumour
     outputs: Outputs  # the answers along it
     cost: CallCounter
-    combination: Combination  # of errors of measurement
+    combination: CombinationResult  # of errors of measurement
     resumed: ResumedRun
     flip: pd.DataFrame  # the smallest change that alters the answer for one patient
     mutant: SourceMutant  # of a learner

@@ -20,7 +20,7 @@ from ...runs.keep import KeepOptions, keep_run, resolve_seed
 from ...space.table_forms import accept_tables
 from .options import CombineOptions
 from .persistence import remember_violations, retry_violations
-from .result import Combination
+from .result import CombinationResult
 from .runner import plan_combination, run_combination, validate_size
 
 if TYPE_CHECKING:  # the run store is loaded when it is opened
@@ -46,7 +46,7 @@ def combine(
     store: FilePath | Store | KeepOptions | None = None,
     resume: int | None = None,
     progress: bool | None = None,
-) -> Combination:
+) -> CombinationResult:
     """Make new cases by chains of datamorphisms, execute them, and check the metamorphisms.
 
     A chain is a sequence of datamorphisms that are applied to a seed case one after the other. The strategy says which
@@ -92,7 +92,7 @@ def combine(
 
     Returns
     -------
-    Combination
+    CombinationResult
         With ``.tests``, ``.violations``, ``.table``, ``.holds``, ``.chain(case_id)``, ...
 
     Examples

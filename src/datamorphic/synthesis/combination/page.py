@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..._text import format_percent, pluralize
 from ...reporting.document import Page, Section, Table
 from .chains import format_size
-from .result import Combination
+from .result import CombinationResult
 
 MAX_GROUPS = 50
 METAMORPHISMS_TEXT = (
@@ -18,7 +18,7 @@ GROUPS_TEXT = (
 )
 
 
-def build_combination_page(combination: Combination, brief: bool = False) -> Page:
+def build_combination_page(combination: CombinationResult, brief: bool = False) -> Page:
     """Build the page of a combination; with `brief`, the short form for terminals."""
     sections = [*_build_metamorphisms(combination, brief), *_build_groups(combination, brief)]
     if combination.recurring:
@@ -36,7 +36,7 @@ def build_combination_page(combination: Combination, brief: bool = False) -> Pag
     )
 
 
-def _list_facts(combination: Combination) -> list[tuple[str, str]]:
+def _list_facts(combination: CombinationResult) -> list[tuple[str, str]]:
     """Return how the cases were made and what that cost."""
     strategy = combination.strategy if combination.order is None else f"{combination.strategy}({combination.order})"
     names = ", ".join(combination.datamorphisms)
@@ -65,7 +65,7 @@ def _list_facts(combination: Combination) -> list[tuple[str, str]]:
     return facts
 
 
-def _count_repeated_chains(combination: Combination) -> str:
+def _count_repeated_chains(combination: CombinationResult) -> str:
     """Return in words how many chains lead to the input of another case: a lower bound unless all were followed."""
     is_complete = not (combination.is_sampled or combination.cases.rejected_count or combination.ancestors.any())
     if is_complete:
@@ -73,7 +73,7 @@ def _count_repeated_chains(combination: Combination) -> str:
     return f"at least {pluralize(combination.duplicates, 'chain')}"
 
 
-def _build_metamorphisms(combination: Combination, brief: bool) -> list[Section]:
+def _build_metamorphisms(combination: CombinationResult, brief: bool) -> list[Section]:
     if not combination.verdicts:
         return []
     rows = []
@@ -94,7 +94,7 @@ def _build_metamorphisms(combination: Combination, brief: bool) -> list[Section]
     ]
 
 
-def _build_groups(combination: Combination, brief: bool) -> list[Section]:
+def _build_groups(combination: CombinationResult, brief: bool) -> list[Section]:
     groups = combination.groups
     if not groups:
         return []

@@ -15,7 +15,7 @@ from ...space.points import Points
 from ...space.serialize import value_from_json, value_to_json
 from ...space.space import Space
 from .options import CombineOptions
-from .result import Combination
+from .result import CombinationResult
 from .runner import MAX_ARITY
 from .shortening import Chain, ChainExecutor
 
@@ -63,7 +63,7 @@ def retry_violations(
     return [f"{name}: {failure.message}" for failure, name, _ in known if failure.id not in fixed_ids], len(fixed_ids)
 
 
-def remember_violations(session: Session, combination: Combination) -> None:
+def remember_violations(session: Session, combination: CombinationResult) -> None:
     """Store one violation per shortest chain."""
     from ...runs import failures
 
@@ -88,7 +88,7 @@ def _name_relation(metamorphism: str) -> str:
     return f"combine: {metamorphism}"
 
 
-def _write_seed(combination: Combination, row: int) -> dict[str, Any]:
+def _write_seed(combination: CombinationResult, row: int) -> dict[str, Any]:
     """Return a seed case as JSON data."""
     (record,) = combination.cases.tests.inputs.take(slice(row, row + 1)).frame.astype(object).to_dict("records")
     return {str(name): value_to_json(value) for name, value in record.items()}

@@ -1,4 +1,4 @@
-"""`Combination`: the cases that were combined, the verdicts on them, and the chains that lead to violations."""
+"""`CombinationResult`: the cases that were combined, the verdicts on them, and the chains that lead to violations."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class ViolationTrace:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Combination(Result):
+class CombinationResult(Result):
     """The result of `dm.combine`.
 
     Attributes
@@ -336,7 +336,7 @@ class Combination(Result):
         figures = (
             f"{self.case_count:,} new cases, {len(self.violated)} of {pluralize(len(self.verdicts), 'metamorphism')}"
         )
-        return f"Combination({self.subject}, {self.strategy}: {figures} violated)"
+        return f"CombinationResult({self.subject}, {self.strategy}: {figures} violated)"
 
     # -- exports ---------------------------------------------------------------------------------------------------
 

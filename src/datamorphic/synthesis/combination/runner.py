@@ -29,7 +29,7 @@ from ...space.outputs import Outputs
 from .chains import ChainRule, Integers, draw_ranks, format_size, split_ranks
 from .generation import CaseMaker, GeneratedCases, make_all_cases, make_drawn_cases, mark_ancestors
 from .options import CombineOptions
-from .result import Combination, Derivations, Verdicts
+from .result import CombinationResult, Derivations, Verdicts
 from .shortening import ChainExecutor, ChainFailure, ShortenedChain, shorten_chains
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def run_combination(
     engine: Engine | None = None,
     progress: bool | None = None,
     session: Session | None = None,
-) -> Combination:
+) -> CombinationResult:
     """Combine, execute and check, and return the result. A `session` records the run."""
     validate_size(plan, options)
     system, start_time, notes = plan.system, read_clock(), list(plan.notes)
@@ -193,7 +193,7 @@ def run_combination(
             notes.append("There is no metamorphism, so nothing was checked. Mark a function with @metamorphism.")
     else:
         notes.append("There is no executor, so the cases have no outputs. Mark a function with @executor.")
-    return Combination(
+    return CombinationResult(
         subject=system.name,
         strategy=options.strategy,
         order=options.order,

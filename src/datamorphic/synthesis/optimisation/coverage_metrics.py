@@ -32,7 +32,7 @@ from ...trees.descent import find_leaves
 from ...trees.forest import Forest
 from ...trees.inputs import TreeInputs, TreeMatrix, read_data
 from ...trees.mutants import generate_mutants
-from ...trees.read import forest_of
+from ...trees.read import read_forest
 from .metrics import FitnessMetric, Numbers, RowNumbers, remove_in_rounds
 
 if TYPE_CHECKING:
@@ -303,7 +303,7 @@ class TreeMutationScore(_TreeMetric):
         return self._build_witnesses(np.concatenate(cases), np.concatenate(items), tests)
 
 
-def read_forest(tree: ModelLike | None, sut: Executor | None, metric: str) -> Forest:
+def find_forest(tree: ModelLike | None, sut: Executor | None, metric: str) -> Forest:
     """Return the trees that a metric is about: those of `tree`, or of the system under test."""
     source: object = tree
     if source is None:
@@ -316,7 +316,7 @@ def read_forest(tree: ModelLike | None, sut: Executor | None, metric: str) -> Fo
             f"{metric} needs a decision tree or a forest, and {owner} has none. Pass a fitted one: tree=model."
         )
     try:
-        return forest_of(source)
+        return read_forest(source)
     except UsageError as error:
         raise ArgumentError(f"{metric} needs a decision tree or a forest. {error}") from error
 

@@ -9,7 +9,7 @@ from ...errors import ArgumentError
 from ...morphisms.morphism import normalize_name
 from ...morphisms.system import TestSystem
 from ...systems.base import Executor
-from .coverage_metrics import BorderCoverage, LeafCoverage, TreeMutationScore, read_forest
+from .coverage_metrics import BorderCoverage, LeafCoverage, TreeMutationScore, find_forest
 from .diversity import MeanNearestDistance
 from .metrics import DeclaredMetric, FitnessMetric, FunctionMetric, LabelBalance
 from .options import MetricLike, OptimiseOptions
@@ -25,9 +25,9 @@ def build_metrics(
     stock: dict[str, Callable[[], FitnessMetric]] = {
         "mean_nearest_distance": MeanNearestDistance,
         "border_coverage": lambda: BorderCoverage(labels, numeric=numeric),
-        "leaf_coverage": lambda: LeafCoverage(read_forest(options.tree, sut, "leaf_coverage")),
+        "leaf_coverage": lambda: LeafCoverage(find_forest(options.tree, sut, "leaf_coverage")),
         "mutation_score": lambda: TreeMutationScore(
-            read_forest(options.tree, sut, "mutation_score"), options.tolerance
+            find_forest(options.tree, sut, "mutation_score"), options.tolerance
         ),
         "label_balance": lambda: LabelBalance(labels),
     }

@@ -18,7 +18,7 @@ from ..boundaries import STEP, Offset
 from ..forest import Forest
 from ..inputs import read_data
 from ..mutants import NEIGHBOURS, PerNode
-from ..read import forest_of
+from ..read import read_forest
 from .coverage import Coverage, measure_coverage
 from .mutation import MutationScore, measure_kills
 from .options import CoverOptions, SelectOptions
@@ -248,7 +248,7 @@ def read_trees_and_rows(
         leaves = model.cover(data, target=target)
         forest = model.forest
     else:
-        forest = forest_of(model, data)
+        forest = read_forest(model, data)
         inputs, frame, notes = read_data(forest, data, target=target, space=space)
         leaves = measure_coverage([tree.with_names(inputs.names) for tree in forest.trees], frame, inputs, notes)
     if all(len(tree) == 1 for tree in forest.trees):

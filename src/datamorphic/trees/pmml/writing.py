@@ -41,7 +41,7 @@ def write_forest(forest: Forest, path: str | os.PathLike[str]) -> None:
     if forest.joining is None:
         reason = "it starts from another model or has a custom objective"
     elif forest.preprocessing is not None:
-        reason = "there are steps before its trees; write only the last step: forest_of(model[-1])"
+        reason = "there are steps before its trees; write only the last step: read_forest(model[-1])"
     elif forest.joining.parts:
         reason = "it has several outputs"
     if reason:
