@@ -16,7 +16,7 @@ import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,6 @@ from ..errors import ArgumentError, DataError
 from ..runs.flow import Flow, Query
 from ..space.encoding import to_numbers, to_numpy_dtype
 from ..space.features import Categorical, Feature
-from ..space.labels import to_label_key
 from ..space.outputs import Outputs, find_rounding
 from ..space.points import Batch, Points
 from ..space.text_feature import Text
@@ -36,17 +35,14 @@ from ..systems.base import Executor
 from ..systems.coerce import Labels
 from ..systems.estimator import Estimator
 from .base import HOLDS, INAPPLICABLE, ROUNDING_TOLERANCE, UNDEFINED, VIOLATED, JudgedGroups, Mask, Relation, Verdicts
-from .feature import compute_standing
+from .one_way import DIRECTION_WORDS, Direction, OneWay, compute_wrongness
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Floats = npt.NDArray[np.float64]
-Direction = Literal["down", "up", "same"]
 
 STRONG_THRESHOLD = 1e-2  # of the probability; Ying 2024, section 8.3.3.1
-#: what the probability must not do, by direction
-DIRECTION_WORDS = {"down": "does not rise", "up": "does not fall", "same": "stays the same"}
 
 
 class ChangedRows(NamedTuple):
@@ -322,7 +318,7 @@ class ChangeRelation(Relation):
                     f"{suggest_name(change.column, inputs.space.names)}"
                 )
         labels = self.system(sut).labels
-        if labels is None or self._find_outcome(labels) is not None:
+        if labels is None or self.expectation.find_outcome(labels) is not None:
             return ""
         classes = ", ".join(map(repr, labels[:12]))
         raise ArgumentError(
@@ -341,7 +337,7 @@ class ChangeRelation(Relation):
         system = self.system(sut)
         fitted_relation._labels, fitted_relation._score_kind = system.labels, system.score_kind
         if system.labels is not None:
-            fitted_relation.outcome = self._find_outcome(system.labels)
+            fitted_relation.outcome = self.expectation.find_outcome(system.labels)
         kinds = {feature.name: feature.kind for feature in inputs.space.features}
         fitted_relation.changes = tuple(
             replace(change, whole=kinds.get(change.column) == "integer") if change.whole is None else change
@@ -349,14 +345,16 @@ class ChangeRelation(Relation):
         )
         return fitted_relation
 
-    def _find_outcome(self, labels: Labels) -> Any:
-        """Return the class that is judged; None if it is unclear."""
-        outcomes = self.outcome_guesses if self.outcome is None else (self.outcome,)
-        for guess in outcomes:
-            for label in labels:
-                if to_label_key(label) == to_label_key(guess) or label == guess:
-                    return label
-        return labels[1] if not outcomes and len(labels) == 2 else None
+    @property
+    def expectation(self) -> OneWay:
+        """What is expected of the answers: the level of the outcome moves in one direction only."""
+        return OneWay(
+            direction=self.direction,
+            outcome=self.outcome,
+            guesses=self.outcome_guesses,
+            labels=self._labels,
+            score_kind=self._score_kind,
+        )
 
     # -- the change --------------------------------------------------------------------------------------------------
 
@@ -426,8 +424,7 @@ class ChangeRelation(Relation):
 
         Without a system: ``relation.judge_levels(model.predict_proba(x)[:, 1], model.predict_proba(changed)[:, 1])``.
         """
-        difference = after - before
-        wrongness = {"down": difference, "up": -difference, "same": np.abs(difference)}[self.direction]
+        wrongness = compute_wrongness(before, after, self.direction)
         undefined = np.isnan(wrongness)
         tolerance = np.maximum(find_tolerance(before, after), self.tolerance)
         verdicts = np.where(wrongness > tolerance, VIOLATED, HOLDS).astype(np.int8)
@@ -442,20 +439,16 @@ class ChangeRelation(Relation):
 
         A model without probabilities has decision values, or 1 and 0 for labels.
         """
-        ok, labels, outcome = outputs.ok, self._labels, self.outcome
-        if outputs.scores is not None and labels is not None and outcome in labels:
-            column = labels.index(outcome)
-            is_probability = self._score_kind == "probability"
-            return np.where(
-                ok, outputs.scores[:, column] if is_probability else compute_standing(outputs.scores, column), np.nan
-            )
-        levels = np.full(len(outputs), np.nan)
+        expectation = self.expectation
+        levels = expectation.read_scores(outputs)
+        if levels is not None:
+            return levels
+        levels, ok = np.full(len(outputs), np.nan), outputs.ok
         values = outputs.values[ok]
-        if labels is None and (values.dtype.kind in "fiu" or all(map(is_number, values.tolist()))):
+        if self._labels is None and (values.dtype.kind in "fiu" or all(map(is_number, values.tolist()))):
             levels[ok] = values.astype(np.float64)
-        elif outcome is not None or self.outcome_guesses:
-            outcome_keys = set(map(to_label_key, self.outcome_guesses if outcome is None else (outcome,)))
-            levels[ok] = [to_label_key(value) in outcome_keys for value in values.tolist()]
+        elif self.outcome is not None or self.outcome_guesses:
+            levels[ok] = expectation.match(values)
         elif len(values):
             raise ArgumentError(
                 f"The answers are not numbers ({str(values[0])[:40]!r}, ...). Name the class that {self.name!r} is about: "

@@ -14,12 +14,12 @@ from .._validation import check_types, is_number, validate_choice
 from ..errors import ArgumentError
 from ..runs.flow import Flow
 from ..space.features import Codes
-from ..space.labels import to_label_key
 from ..space.outputs import Outputs, find_rounding
 from ..space.points import Points
 from ..systems.base import Executor
 from ..systems.coerce import Labels
 from .base import HOLDS, INAPPLICABLE, ROUNDING_TOLERANCE, UNDEFINED, VIOLATED, JudgedGroups, Mask, Relation, Verdicts
+from .one_way import Direction, OneWay, find_label
 from .sweep import MAX_VALUES_PER_NUMBER, Sweep, find_sweep_values, sweep
 
 Places = npt.NDArray[np.intp]
@@ -146,7 +146,7 @@ class Monotone(_FeatureRelation):
             why = f"{self.feature} is text, which has no order"
         if why or sut.labels is None:
             return why
-        if self.towards is not None and self._find_label(sut.labels) is None:
+        if self.towards is not None and find_label(sut.labels, self.towards) is None:
             raise ArgumentError(
                 f"The model has no class {self.towards!r} that {self.feature} could lead towards. It has: "
                 f"{', '.join(map(repr, sut.labels[:12]))}."
@@ -159,15 +159,15 @@ class Monotone(_FeatureRelation):
         """Return the relation with what is known of the system's classes and scores."""
         fitted_relation = super().fitted_to(sut, inputs)
         if self.towards is not None and sut.labels is not None:
-            fitted_relation.towards = self._find_label(sut.labels)
+            fitted_relation.towards = find_label(sut.labels, self.towards)
         fitted_relation._labels, fitted_relation._score_kind = sut.labels, sut.score_kind
         return fitted_relation
 
-    def _find_label(self, labels: Labels) -> Any:
-        """Return the label that `towards` means, also as text; None without one."""
-        matches = [label for label in labels if label == self.towards]
-        matches += [label for label in labels if to_label_key(label) == to_label_key(self.towards)]
-        return matches[0] if matches else None
+    @property
+    def expectation(self) -> OneWay:
+        """What is expected of the answers: their level moves in one direction only."""
+        direction: Direction = "up" if self.sign > 0 else "down"
+        return OneWay(direction=direction, outcome=self.towards, labels=self._labels, score_kind=self._score_kind)
 
     @property
     def _target_label(self) -> Any:
@@ -175,26 +175,16 @@ class Monotone(_FeatureRelation):
         labels = self._labels
         return labels[1] if self.towards is None and labels is not None and len(labels) == 2 else self.towards
 
-    def _match_target(self, values: npt.NDArray[Any]) -> Codes:
-        """Return 1 for answers that are the class the feature leads towards, else 0; a class may be given as text."""
-        towards = self._target_label
-        if self._labels is None:
-            key = to_label_key(towards)
-            return np.array([to_label_key(value) == key for value in values.tolist()], dtype=np.float64)
-        return np.array([value == towards for value in values.tolist()], dtype=np.float64)
-
     def compute_level(self, outputs: Outputs) -> Codes:
         """Return the level that must not fall, one number per answer.
 
         The level of a class is its standing against all others: its probability, or for other scores its score minus the soft
         maximum of the others.
         """
+        levels = self.expectation.read_scores(outputs)
+        if levels is not None:
+            return levels
         ok, labels, towards = outputs.ok, self._labels, self._target_label
-        scores = outputs.scores if self._score_kind in ("decision", "probability") else None
-        if scores is not None and labels is not None and towards in labels:
-            column, is_probability = labels.index(towards), self._score_kind == "probability"
-            standing = scores[:, column] if is_probability else compute_standing(scores, column)
-            return np.where(ok, standing, np.nan)
         level = np.full(len(outputs), np.nan)
         values = outputs.values[ok]
         if towards is not None:
@@ -203,7 +193,7 @@ class Monotone(_FeatureRelation):
                     f"The answers are numbers, but {self.feature} is to lead towards the class {towards!r}. "
                     "Leave out towards=."
                 )
-            level[ok] = self._match_target(values)
+            level[ok] = self.expectation.match(values)
             if labels is None and not level[ok].any():
                 examples = ", ".join(repr(value) for value in list(dict.fromkeys(values.tolist()))[:6])
                 raise ArgumentError(
@@ -227,7 +217,7 @@ class Monotone(_FeatureRelation):
         levels = [self.compute_level(swept.outputs)]
         towards = self._target_label
         if towards is not None:
-            levels.append(self._match_target(swept.outputs.values))
+            levels.append(self.expectation.match(swept.outputs.values))
         grids = [np.where(swept.answered, swept.grid(self.sign * level), np.nan) for level in levels]
         # the tolerance is about the level: an answer that leaves the class is no small fall
         tolerances = (self.tolerance, 0.0)
@@ -283,16 +273,6 @@ def _find_steepest_steps(fall: Codes, swept: Sweep) -> Places:
     turns = np.where(~same & (fall > _find_fall_tolerance(swept.outputs)), fall, -np.inf)
     steepest = np.where(np.isfinite(turns).any(axis=1), turns.argmax(axis=1), fall.argmax(axis=1))
     return steepest + 1
-
-
-def compute_standing(scores: Codes, column: int) -> Codes:
-    """Return the score of a class relative to all others; alone it may fall although the class gains."""
-    others = np.delete(scores, column, axis=1)
-    if not others.shape[1]:
-        return scores[:, column]
-    highest = others.max(axis=1, keepdims=True)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return scores[:, column] - (highest[:, 0] + np.log(np.exp(others - highest).sum(axis=1)))
 
 
 @check_types

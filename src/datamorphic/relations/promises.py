@@ -29,14 +29,13 @@ from .._text import format_short, pluralize, suggest_name
 from .._typing import FilePath
 from ..errors import DataError, PromiseError
 from ..space.features import Categorical
-from ..space.labels import to_label_key
 from ..space.space import Space
 from ..space.text_feature import Text
 from .base import Relation
 from .change import Change, ChangeRelation, compose
 from .feature import Invariant, Monotone
+from .one_way import Direction, find_label
 
-Direction: TypeAlias = Literal["up", "down", "same"]
 PromiseKind: TypeAlias = Literal["raises", "lowers", "does not matter", "protected"]
 
 MAX_FILE_BYTES = 1_000_000
@@ -230,11 +229,7 @@ class Promises:
 
     def find_label(self, labels: Sequence[Any]) -> Any:
         """Return the label that the outcome means, also if it is not a text; None without one."""
-        if self.outcome is None:
-            return None
-        matches = [label for label in labels if label == self.outcome]
-        matches += [label for label in labels if to_label_key(label) == to_label_key(self.outcome)]
-        return matches[0] if matches else None
+        return None if self.outcome is None else find_label(labels, self.outcome)
 
 
 def read_promises(path: FilePath) -> Promises:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from .._validation import check_types, is_number, reject, validate_choice, validate_share
 from ..errors import TestSystemError
 from ..systems.search_engines import ALL_DEPARTMENTS, FEATURED, LANGUAGES, PRICE_UP, SearchLanguage
+from .one_way import compute_wrongness
 from .patterns import inputs, outputs
 from .patterns.relation import Answers, InputPattern, OutputPattern, PatternRelation, explain
 
@@ -137,7 +138,7 @@ class NotMoreHits(outputs.Ordered):
     def measure(self, before: Answers, afters: Sequence[Answers]) -> Floats:
         """Return by how much the hits rise at most."""
         source = _read_hits(before)
-        rises: Floats = np.max([_read_hits(after) - source for after in afters], axis=0)
+        rises: Floats = np.max([compute_wrongness(source, _read_hits(after), "down") for after in afters], axis=0)
         return rises
 
 

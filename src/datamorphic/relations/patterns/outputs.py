@@ -19,6 +19,7 @@ from ...errors import ArgumentError, TestSystemError
 from ...space.answers import is_collection, to_hashable
 from ...space.outputs import Outputs
 from ..base import ROUNDING_TOLERANCE, Mask
+from ..one_way import compute_wrongness
 from .relation import Answers, OutputPattern, executable, explain, name_part
 
 if TYPE_CHECKING:
@@ -405,13 +406,14 @@ class Ordered(OutputPattern):
 
     def compare(self, frame: pd.DataFrame | None, before: Answers, afters: list[Answers]) -> Mask:
         """Return which follow-ups are in order, one after the other."""
-        sign = 1.0 if self.direction == "up" else -1.0
         ordered = np.ones(len(before), dtype=bool)
         numbers = [_to_numbers(answers) for answers in (before, *afters)]
         for after in numbers[1:]:
-            rise = sign * (after - numbers[0])
+            wrongness = compute_wrongness(numbers[0], after, self.direction)
             size = np.maximum(np.abs(numbers[0]), np.abs(after))
-            ordered &= rise > 0 if self.strict else rise >= -np.maximum(ROUNDING_TOLERANCE * size, self.tolerance)
+            ordered &= (
+                wrongness < 0 if self.strict else wrongness <= np.maximum(ROUNDING_TOLERANCE * size, self.tolerance)
+            )
         return ordered
 
 
