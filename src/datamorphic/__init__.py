@@ -43,12 +43,12 @@ if TYPE_CHECKING:
     from .relations.box import Affine as Affine
     from .relations.box import Box as Box
     from .relations.check.api import check as check
-    from .relations.clusterer.base import ClusterRelation as ClusterRelation
     from .relations.feature import invariant as invariant
     from .relations.feature import monotone as monotone
     from .relations.function import FunctionRelation as FunctionRelation
     from .relations.image import image_relations as image_relations
     from .relations.image import sequence_relations as sequence_relations
+    from .relations.learner.base import ClusterRelation as ClusterRelation
     from .relations.learner.base import LearnerRelation as LearnerRelation
     from .relations.patterns.catalogue import patterns as patterns
     from .relations.patterns.pattern import Pattern as Pattern
@@ -129,8 +129,7 @@ _NAMES = {
     "relations.feature": "invariant monotone",
     "relations.function": "FunctionRelation",
     "relations.image": "image_relations sequence_relations",
-    "relations.clusterer.base": "ClusterRelation",
-    "relations.learner.base": "LearnerRelation",
+    "relations.learner.base": "ClusterRelation LearnerRelation",
     "relations.patterns.catalogue": "patterns",
     "relations.patterns.pattern": "Pattern",
     "relations.patterns.relation": "InputPattern OutputPattern PatternRelation",

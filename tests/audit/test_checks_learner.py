@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datamorphic as dm
-from datamorphic.relations.clusterer.relations import CLUSTER_RELATIONS
+from datamorphic.relations.learner.clusterers import CLUSTER_RELATIONS
 from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
 
 

@@ -4,8 +4,8 @@ import pytest
 
 import datamorphic as dm
 from datamorphic.errors import ArgumentError
-from datamorphic.relations.clusterer.relations import CLUSTER_RELATIONS
 from datamorphic.relations.credit import CREDIT_RELATIONS
+from datamorphic.relations.learner.clusterers import CLUSTER_RELATIONS
 from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
 from datamorphic.relations.predictor import PREDICTOR_RELATIONS, RowOrder
 from datamorphic.relations.registry import RELATIONS, find_relation, resolve_relations

@@ -23,7 +23,6 @@ from ..morphisms.subject import SubjectUnderTest
 from ..relations.base import UNDEFINED, MetamorphicRelation, SystemRelation
 from ..relations.check.learner_session import prepare_outcomes
 from ..relations.check.model_session import ModelRelationOutcome, ModelSession, build_fitted_subject
-from ..relations.clusterer.source import make_cluster_source
 from ..relations.learner.base import LearnerRelation
 from ..relations.learner.necessity import find_stance
 from ..relations.learner.result import LearnerSubject
@@ -247,11 +246,9 @@ def _require_learner(learner: Any) -> None:
 
 def _make_source(learner: Any, plan: MutationPlan, labelled: bool) -> TrainingSource:
     source = plan.inputs
-    return (
-        source
-        if labelled
-        else make_cluster_source(learner, plan.data, plan.target, plan.rows, source.count, source.seed)
-    )
+    if labelled:
+        return source
+    return TrainingSource.of(plan.data, plan.target, plan.rows, source.count, source.seed, learner)
 
 
 def _build_model(learner: Any, plan: MutationPlan, count: int) -> SubjectUnderTest:

@@ -10,9 +10,9 @@ from .._text import suggest_name
 from .._validation import reject
 from ..errors import ArgumentError
 from .base import MetamorphicRelation, Relation
-from .clusterer.relations import CLUSTER_RELATIONS
 from .credit import CREDIT_RELATIONS
 from .image import FLIPS, image_relations, sequence_relations
+from .learner.clusterers import CLUSTER_RELATIONS
 from .learner.sklearn import LEARNER_RELATIONS
 from .predictor import PREDICTOR_RELATIONS
 from .text import text_relations

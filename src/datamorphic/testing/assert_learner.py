@@ -7,8 +7,7 @@ from .._typing import DataLike, ModelLike, SupportsFit
 from ..errors import DataError
 from ..relations.base import INAPPLICABLE, UNDEFINED
 from ..relations.check.learner_session import LearnerSession, make_training_source, prepare_outcomes
-from ..relations.clusterer.base import ClusterRelation
-from ..relations.learner.base import LearnerRelation
+from ..relations.learner.base import ClusterRelation, LearnerRelation
 from ..relations.learner.necessity import Stance
 from ..runs.flow import Budget
 from ..systems.learner import format_learner

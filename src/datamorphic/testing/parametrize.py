@@ -14,8 +14,8 @@ from ..errors import ArgumentError, DatamorphicError, MissingExtra
 from ..morphisms.subject import find_system_name
 from ..relations.base import MetamorphicRelation, SystemRelation
 from ..relations.check.model_session import build_fitted_subject
-from ..relations.clusterer.relations import CLUSTER_RELATIONS
 from ..relations.learner.base import LearnerRelation
+from ..relations.learner.clusterers import CLUSTER_RELATIONS
 from ..relations.learner.necessity import Stance, find_stance
 from ..relations.learner.sklearn import LEARNER_RELATIONS
 from ..relations.learner.stance import must_hold

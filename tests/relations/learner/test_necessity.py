@@ -34,7 +34,7 @@ from datamorphic.data.knn import KNN
 from datamorphic.data.naive_bayes import NaiveBayes
 from datamorphic.errors import DataError, UsageError
 from datamorphic.relations.base import INAPPLICABLE, VIOLATED
-from datamorphic.relations.clusterer.relations import CLUSTER_RELATIONS
+from datamorphic.relations.learner.clusterers import CLUSTER_RELATIONS
 from datamorphic.relations.learner.exemptions import EXEMPTIONS
 from datamorphic.relations.learner.necessity import STRICTNESS, find_stance, is_known_learner, override_stance
 from datamorphic.relations.learner.result import JudgingOptions, LearnerSubject

@@ -12,9 +12,9 @@ from ..._text import pluralize
 from ...core.result import Example, Finding, count_rows, format_share
 from ...errors import Interrupted, OutOfBudget
 from ...relations.base import HOLDS, UNDEFINED, VIOLATED
-from ...relations.clusterer.relations import CLUSTER_RELATIONS
-from ...relations.clusterer.sampling import make_training
 from ...relations.learner.base import LearnerRelation
+from ...relations.learner.cluster_sampling import make_training
+from ...relations.learner.clusterers import CLUSTER_RELATIONS
 from ...relations.learner.necessity import Stance, find_stance
 from ...relations.learner.result import JudgingOptions, LearnerSubject, LearnerVerdicts
 from ...relations.learner.runner import check_relation

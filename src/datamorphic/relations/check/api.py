@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,12 +34,10 @@ from ...systems.clusterer import is_clusterer
 from ...systems.files import load_model, name_model
 from ...systems.learner import Learner, format_learner, is_regressor
 from ..base import MetamorphicRelation, SystemRelation
-from ..clusterer.base import ClusterRelation
-from ..clusterer.relations import CLUSTER_RELATIONS
-from ..clusterer.sampling import describe_random_groups
-from ..clusterer.source import make_cluster_source
 from ..function import prepare_function
-from ..learner.base import LearnerRelation
+from ..learner.base import ClusterRelation, LearnerRelation
+from ..learner.cluster_sampling import describe_random_groups
+from ..learner.clusterers import CLUSTER_RELATIONS
 from ..learner.necessity import Stance, find_stance, is_known_learner, override_stance
 from ..learner.sampling import MAX_TRAINING_ROWS, RANDOM_DATA, describe_random_data, is_random
 from ..learner.sklearn import LEARNER_RELATIONS
@@ -198,11 +195,11 @@ def run_check(
     drive_options = {name: getattr(options, name) for name in ("engine", "timeout", "batch", "progress")}
     training_data = expand_arrays(data) if learner_relations else RANDOM_DATA
     clusters = any(isinstance(relation, ClusterRelation) for relation in learner_relations)
-    make_source = partial(make_cluster_source, model) if clusters else TrainingSource.of
+    clusterer = model if clusters else None
     learner_session = LearnerSession(
         learner=model,
         outcomes=prepare_outcomes(learner_relations, stances, seed, options.ties),
-        inputs=make_source(training_data, options.target, options.rows, options.inputs, seed),
+        inputs=TrainingSource.of(training_data, options.target, options.rows, options.inputs, seed, clusterer),
         drive_options=drive_options,
         like=options.like,
     )

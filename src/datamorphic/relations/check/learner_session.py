@@ -19,10 +19,9 @@ from ...systems.clusterer import Clusterer
 from ...systems.learner import Learner
 from ...systems.training import TrainingBatch
 from ..base import VIOLATED
-from ..clusterer.base import ClusterRelation
-from ..clusterer.relations import CLUSTER_RELATIONS
-from ..clusterer.sampling import make_cluster_sampler, make_rows_sampler
 from ..learner.base import LearnerRelation
+from ..learner.cluster_sampling import make_cluster_sampler, make_rows_sampler
+from ..learner.clusterers import CLUSTER_RELATIONS
 from ..learner.necessity import Stance
 from ..learner.result import JudgingOptions, LearnerSubject
 from ..learner.runner import answer_flow
@@ -58,7 +57,7 @@ class LearnerSession:
 
     def __post_init__(self) -> None:
         self.subject = LearnerSubject(self.learner, self.like)
-        self.clusters = any(isinstance(outcome.relation, ClusterRelation) for outcome in self.outcomes)
+        self.clusters = any(not outcome.relation.labelled for outcome in self.outcomes)
         self.judged_outcomes = self.outcomes
         self._systems: dict[int, Learner] = {}  # by seed; reused, so that their processes stay alive
 

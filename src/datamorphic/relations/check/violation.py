@@ -23,8 +23,7 @@ from ...space.serialize import value_from_json, value_to_json
 from ...systems.clusterer import NOISE
 from ...systems.training import Floats, Training
 from ..base import JudgedGroups, split_statement
-from ..clusterer.base import ClusterRelation
-from ..learner.base import to_object_array
+from ..learner.base import ClusterRelation, to_object_array
 from ..learner.result import LearnerVerdicts
 from ..learner.waves import LearnerRelationOutcome
 

@@ -6,13 +6,16 @@ violation is a fault depends on the learner: see `datamorphic.relations.learner.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from ..._text import pluralize
 from ..._typing import SupportsFit
+from ...errors import TestSystemError
+from ...systems.clusterer import RowPartition
 from ...systems.learner import find_parameter_values
 from ...systems.training import Array, Floats, Places, Training
 from ..base import MetamorphicRelation
@@ -38,7 +41,9 @@ class LearnerRelation(MetamorphicRelation):
         Whether a violation must also occur in most slightly perturbed copies of the data. Otherwise it depends on
         a tie, such as the choice among neighbours at equal distance.
     labelled : bool
-        Whether the training rows need labels.
+        Whether the training rows need labels; if not, the answer is a partition of the rows.
+    seeded : bool
+        Whether violations are set aside if the answers depend on ``random_state``.
 
     Examples
     --------
@@ -65,6 +70,7 @@ class LearnerRelation(MetamorphicRelation):
     scores: ClassVar[bool] = True
     firm: ClassVar[bool] = True
     labelled: ClassVar[bool] = True
+    seeded: ClassVar[bool] = False
 
     def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
         """Return why the relation does not apply; empty if it applies.
@@ -87,6 +93,14 @@ class LearnerRelation(MetamorphicRelation):
     def expected(self, labels: Any, data: Training, made: Training) -> Any:
         """Return the labels that the follow-up fit must give; by default the same."""
         return labels
+
+    def read_answers(self, answers: Array) -> Any:
+        """Return the answers to a training set in the form that `follow_up` and `expected` take."""
+        return answers
+
+    def read_expected(self, expected: Any, made: Training) -> Array:
+        """Return what `expected` returned, as an array with one entry per answer."""
+        return np.asarray(expected)
 
     def are_as_expected(self, answers: Array, expected: Array) -> Array:
         """Return which answers of the follow-up fit are as expected; by default those that are equal."""
@@ -119,6 +133,70 @@ class LearnerRelation(MetamorphicRelation):
         for place, label in enumerate(labels.tolist()):
             places_by_label.setdefault(label, []).append(place)
         return [np.array(places) for places in places_by_label.values()]
+
+
+class ClusterRelation(LearnerRelation):
+    """A relation of clusterers: a change of the rows and its effect on the clusters.
+
+    To write your own, implement `follow_up`, which makes the follow-up data. Without `expected`, the rows must be grouped as
+    before. The numbers of clusters do not matter. Partitions agree if their adjusted Rand index is at least 0.99.
+
+    Attributes
+    ----------
+    name, statement : str
+        The name in reports and in the table of necessary relations, and the relation as "change: consequence".
+    seeded : bool
+        Whether violations are set aside if the clusters depend on ``random_state``.
+
+    Examples
+    --------
+    >>> class Backwards(ClusterRelation):
+    ...     name = "rows backwards"
+    ...     statement = "the rows in reverse order: the same clusters"
+    ...
+    ...     def follow_up(self, data, partition, rng):
+    ...         return data.rows(slice(None, None, -1))
+    ...
+    ...     def expected(self, partition, data, made):
+    ...         return partition.labels[::-1]
+    >>> Backwards()
+    Backwards('rows backwards')
+    """
+
+    domain_noun = "clusterers"
+    input_noun = "the input is rows, the output is a partition of them into clusters and noise"
+    regressors = True
+    scores = False
+    labelled = False
+    seeded = True
+
+    def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training | None:
+        """Return the follow-up data; `partition` has the cluster of each row. None if it has no suitable cluster."""
+        raise NotImplementedError(f"{type(self).__name__} must implement follow_up(), which makes the follow-up data.")
+
+    def expected(self, partition: RowPartition, data: Training, made: Training) -> RowPartition | Sequence[int]:
+        """Return the cluster that each row of the follow-up data must have; by default the same as before."""
+        return partition
+
+    def read_answers(self, answers: Array) -> RowPartition:
+        """Return the partition of the rows, the only answer to a training set."""
+        partition: RowPartition = answers[0]
+        return partition
+
+    def read_expected(self, expected: RowPartition | Sequence[int], made: Training) -> Array:
+        """Return the expected partition of the follow-up rows, which may be given as labels."""
+        partition = expected if isinstance(expected, RowPartition) else RowPartition(expected)
+        if len(partition.labels) != len(made.y):
+            raise TestSystemError(
+                f"The relation {self.name!r} expects clusters of {pluralize(len(partition.labels), 'row')}, but its "
+                f"follow-up has {pluralize(len(made.y), 'row')}. expected() must return a label for each, in the same order."
+            )
+        return to_object_array([partition])
+
+    def are_as_expected(self, answers: Array, expected: Array) -> Array:
+        """Return which partitions agree with the expected ones."""
+        pairs = zip(answers.tolist(), expected.tolist(), strict=True)
+        return np.array([answer is not None and answer.agrees(goal) for answer, goal in pairs], dtype=bool)
 
 
 def compute_widths(data: Training, low: float = 0.0, high: float = 1.0) -> Floats:

@@ -14,11 +14,10 @@ from ...errors import TestSystemError, format_error_line
 from ...runs.flow import Flow, Query
 from ...space.outputs import Outputs
 from ...systems.base import Executor
-from ...systems.clusterer import RowPartition, find_seeds
+from ...systems.clusterer import find_seeds
 from ...systems.learner import LEARNER_ERRORS, align_scores
 from ...systems.training import Array, Places, Training, TrainingBatch
 from ..base import HOLDS, UNDEFINED, VIOLATED, Mask
-from ..clusterer.base import ClusterRelation
 from .base import LearnerRelation, compute_widths, to_object_array
 from .necessity import Stance, find_stance
 from .result import JudgingOptions, LearnerSubject, LearnerVerdicts
@@ -56,7 +55,7 @@ def check_relation(
     """
     check = _LearnerCheck(relation, subject, judging)
     result = yield from check.judge(data, numbers, source_outputs, done)
-    if isinstance(relation, ClusterRelation) and relation.seeded and find_seeds(subject.learner):
+    if relation.seeded and find_seeds(subject.learner):
         yield from check.set_random_starts_aside(result)
     # a comparison of distributions needs all cases, so none that differs may be left out
     if relation.firm and judging.ties == "aside" and not judging.statistical and len(result.violations):
@@ -149,10 +148,9 @@ class _LearnerCheck:
                 part = data.trainings[k]
                 if len(case_rows) != len(part):
                     part = part.cases(data.case_index[case_rows])
-                labels = result.before[case_rows]
-                answer = labels[0] if isinstance(self.relation, ClusterRelation) else labels
+                answer = self.relation.read_answers(result.before[case_rows])
                 follow_up = self.call("follow_up", part, answer, rng)
-                if follow_up is None and isinstance(self.relation, ClusterRelation):
+                if follow_up is None and not self.relation.labelled:
                     result.set_aside(case_rows, NO_FOLLOW_UP_REASON)
                     continue
                 if not isinstance(follow_up, Training):
@@ -161,9 +159,7 @@ class _LearnerCheck:
                         f"data.rows(...). Got {type(follow_up).__name__}."
                     )
                 expected = self.call("expected", answer, part, follow_up)
-                if isinstance(self.relation, ClusterRelation):
-                    expected = to_object_array([self.to_partition(expected, follow_up)])
-                expected = np.asarray(expected)
+                expected = self.relation.read_expected(expected, follow_up)
                 if (len(follow_up), expected.shape) != (len(case_rows), case_rows.shape):
                     raise TestSystemError(
                         f"The relation {self.relation.name!r} gave {pluralize(len(follow_up), 'test case')} and labels of "
@@ -177,16 +173,6 @@ class _LearnerCheck:
                     groups.append((len(result.follow_ups), case_rows))
                 result.follow_ups.append(follow_up)
         return groups
-
-    def to_partition(self, expected: Any, follow_up: Training) -> RowPartition:
-        """Return the expected clusters of the follow-up rows, which a relation may give as labels."""
-        partition = expected if isinstance(expected, RowPartition) else RowPartition(expected)
-        if len(partition.labels) != len(follow_up.y):
-            raise TestSystemError(
-                f"The relation {self.relation.name!r} expects clusters of {pluralize(len(partition.labels), 'row')}, but its "
-                f"follow-up has {pluralize(len(follow_up.y), 'row')}. expected() must return a label for each, in the same order."
-            )
-        return partition
 
     def compare(self, result: LearnerVerdicts, groups: list[tuple[int, Places]], after: Outputs) -> None:
         """Record the answers to the follow-ups, and judge them."""

@@ -14,6 +14,7 @@ from ...runs.flow import Flow, Query
 from ...systems.training import Array, Training, TrainingBatch
 from ..base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
 from .base import LearnerRelation
+from .cluster_sampling import make_cluster_sampler, make_rows_sampler
 from .necessity import Stance
 from .result import JudgingOptions, LearnerSubject, LearnerVerdicts
 from .runner import check_relation
@@ -125,8 +126,16 @@ class TrainingSource:
     seed: int = 0
 
     @staticmethod
-    def of(data: object, target: str | None, rows: int, count: int, seed: int) -> TrainingSource:
-        """Return the source of random training sets of at most, or of parts of data of at least, `rows` rows."""
+    def of(data: object, target: str | None, rows: int, count: int, seed: int, clusterer: Any = None) -> TrainingSource:
+        """Return the source of random training sets of at most, or of parts of data of at least, `rows` rows.
+
+        For a clusterer they are groups of rows without labels, and a part of data counts as much as the cases of a training set.
+        """
+        if clusterer is not None and is_random(data):
+            return TrainingSource(make_cluster_sampler(clusterer, rows), count, 1, seed)
+        if clusterer is not None:
+            sampler = make_rows_sampler(clusterer, data, target, rows)
+            return TrainingSource(sampler, max(1, count // CASES_PER_TRAINING_SET), 1, seed)
         if is_random(data):
             return TrainingSource(partial(draw_random_training, max_rows=rows), count, 1, seed)
         return TrainingSource(make_data_sampler(data, target, rows), count, CASES_PER_TRAINING_SET, seed)

@@ -15,12 +15,12 @@ from sklearn.preprocessing import StandardScaler
 
 import datamorphic as dm
 from datamorphic.errors import ArgumentError, DataError, ModelError, TestSystemError
-from datamorphic.relations.clusterer.base import ClusterRelation
-from datamorphic.relations.clusterer.relations import CLUSTER_RELATIONS
-from datamorphic.relations.clusterer.sampling import make_cluster_sampler, make_rows_sampler, make_training
-from datamorphic.relations.clusterer.source import make_cluster_source
+from datamorphic.relations.learner.base import ClusterRelation
+from datamorphic.relations.learner.cluster_sampling import make_cluster_sampler, make_rows_sampler, make_training
+from datamorphic.relations.learner.clusterers import CLUSTER_RELATIONS
 from datamorphic.relations.learner.necessity import find_stance, is_known_learner
 from datamorphic.relations.learner.table import build_stances, read_learners
+from datamorphic.relations.learner.waves import TrainingSource
 from datamorphic.systems.clusterer import Clusterer, RowPartition
 
 ROWS = np.array([[0.0, 1.0], [0.5, 1.0], [8.0, 3.0], [8.0, 3.5], [4.0, 9.0]])
@@ -178,7 +178,7 @@ def test_rows_of_a_frame_need_no_target():
     frame = pd.DataFrame({"a": np.arange(200.0), "b": 1.0, "kind": "x"})
     data = make_rows_sampler(KMeans(2), frame, "kind", 30)(np.random.default_rng(0), 1)
     assert (list(data.x.columns), len(data.y), data.labels) == (["a", "b"], 100, (0, 1))
-    assert make_cluster_source(KMeans(2), frame, None, 30, 300, 0).count == 15
+    assert TrainingSource.of(frame, None, 30, 300, 0, KMeans(2)).count == 15
     with pytest.raises(DataError, match="The data have 1 row"):
         make_rows_sampler(KMeans(2), frame[:1], None)
     with pytest.raises(ArgumentError, match="needs a frame"):

@@ -13,7 +13,7 @@ from ..._validation import validate_integer
 from ...errors import ArgumentError, DataError
 from ...systems.clusterer import find_cluster_count, find_length
 from ...systems.training import Floats, Training
-from ..learner.sampling import MAX_TRAINING_ROWS, TrainingSampler
+from .sampling import MAX_TRAINING_ROWS, TrainingSampler
 
 DEFAULT_GROUPS, MAX_GROUPS = 3, 12  # without a number of clusters, and at most
 MIN_ROWS, MIN_GROUP_ROWS = 20, 6

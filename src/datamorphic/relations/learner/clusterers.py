@@ -10,8 +10,7 @@ from ..._text import pluralize
 from ..._typing import SupportsFit
 from ...systems.clusterer import RowPartition
 from ...systems.training import Places, Training
-from ..learner.base import Rng, compute_widths, shuffle_positions
-from .base import ClusterRelation
+from .base import ClusterRelation, Rng, compute_widths, shuffle_positions
 
 MAX_SCALE_EXPONENT = 6
 FAR_WIDTHS = 4  # how far the copy of a cluster is moved, in widths of each feature

@@ -1,1 +1,0 @@
-"""Relations of clusterers: changes of rows and their effect on the clusters."""
