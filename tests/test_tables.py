@@ -98,6 +98,7 @@ def _read_all_tables() -> dict[str, Any]:
     from datamorphic.relations.learner import table
     from datamorphic.relations.patterns.published import published_relations
     from datamorphic.relations.patterns.tables import read_patterns
+    from datamorphic.scripting.commands import COMMANDS
     from datamorphic.studies import figures, study
     from datamorphic.systems import missing_packages, untrusted
 
@@ -116,6 +117,7 @@ def _read_all_tables() -> dict[str, Any]:
         "relations/learner/necessity.csv": table.read_sections(),
         "relations/patterns/patterns.toml": read_patterns(),
         "relations/patterns/published.toml": published_relations,
+        "scripting/commands.toml": COMMANDS,
         "studies/figures.toml": figures.read_figures(),
         "studies/studies.toml": study.STUDIES,
         "studies/tables.csv": study.TABLES,

@@ -14,6 +14,7 @@ from datamorphic.scripting.commands import COMMANDS
 from datamorphic.scripting.folder import ScriptFolder
 from datamorphic.scripting.specs import ScriptSystem, SpecMap, get_spec_name, to_script_system
 from datamorphic.scripting.validation import MAX_COMMANDS, plan_script
+from datamorphic.synthesis.combination.chains import MAX_ORDER
 
 BOX = ScriptSystem(spec="Box 1", system=dm.subjects["Box 1"])
 
@@ -334,3 +335,8 @@ def test_links_inside_the_folder_are_fine(folder):
     (folder / "link.scr").symlink_to("real.scr")
     assert check(folder, "playTestScript(link.scr)").commands == 1
     assert ScriptFolder(folder).to_text(Path(folder, "real.scr").resolve()) == "real.scr"
+
+
+def test_the_order_of_combinations_has_the_limit_of_dm_combine():
+    (order, *_) = COMMANDS["kOrderComplete"].parameters
+    assert (order.name, order.low, order.high) == ("order", 1, MAX_ORDER)
