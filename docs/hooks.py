@@ -45,7 +45,8 @@ def walk_commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
     if not subcommands:
         yield name, command
     for word in sorted(subcommands):
-        yield from walk_commands(f"{name} {word}", subcommands[word])
+        if not getattr(subcommands[word], "hidden", False):
+            yield from walk_commands(f"{name} {word}", subcommands[word])
 
 
 def format_command(name: str, command: Any) -> Iterator[str]:

@@ -21,7 +21,7 @@ from datamorphic.cli.console import make_console, to_option_words
 from datamorphic.cli.demo.command import demo
 from datamorphic.cli.exit_codes import ExitCode
 from datamorphic.cli.help import split_examples
-from datamorphic.cli.main import NAMES, PANELS, app, build_app, import_command, main
+from datamorphic.cli.main import COMMAND_GROUPS, NAMES, PANELS, app, build_app, import_command, main
 from datamorphic.cli.worker_check import worker_check
 from datamorphic.runs import progress
 
@@ -32,10 +32,10 @@ ROOT = typer.main.get_command(app)
 
 
 def commands(group=ROOT, path=("datamorphic",)):
-    """Yield every command with the words that call it."""
+    """Yield every command with the words that call it; those in groups only as they are called without the group."""
     for name, command in group.commands.items():
         yield " ".join((*path, name)), command
-        if hasattr(command, "commands"):
+        if hasattr(command, "commands") and name not in COMMAND_GROUPS:
             yield from commands(command, (*path, name))
 
 
@@ -99,7 +99,16 @@ def test_a_command_is_imported_by_its_name():
     assert import_command("demo") is demo
     assert import_command("worker-check") is worker_check
     assert list(typer.main.get_command(build_app(["hunt", "runs"])).commands) == ["hunt", "runs"]
-    assert set(ROOT.commands) == set(NAMES)
+    assert set(ROOT.commands) == {*NAMES, *COMMAND_GROUPS}
+
+
+def test_commands_in_groups_work_with_and_without_the_group():
+    for group, (_, members) in COMMAND_GROUPS.items():
+        assert set(ROOT.commands[group].commands) == set(members)
+        for name in members:
+            assert ROOT.commands[name].hidden
+            assert ROOT.commands[group].commands[name].help == ROOT.commands[name].help
+    assert "sets" in typer.main.get_command(build_app(COMMAND_GROUPS["sets"][1])).commands
 
 
 def test_the_help_lists_commands_in_the_order_of_registration():
@@ -109,7 +118,10 @@ def test_the_help_lists_commands_in_the_order_of_registration():
     ]
     places = [text.index(mark) for mark in marks]
     assert places == sorted(places)
-    assert len(places) == len(PANELS) + len(ROOT.commands)
+    names = [name for name, command in ROOT.commands.items() if not command.hidden]
+    assert len(names) - len(COMMAND_GROUPS) == 12  # what a newcomer sees first
+    assert all(f"│ {name} " in text for name in names)
+    assert len(places) == len(PANELS) + len(names) - len(COMMAND_GROUPS)
     assert ROOT.examples[0] == "datamorphic demo"
     assert 2 <= len(ROOT.examples) <= 3
     assert text.index("Try first:") > places[-1]

@@ -13,7 +13,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Collection
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -29,29 +29,46 @@ Command = Callable[..., None] | typer.Typer
 #: commands by panel, in the order of the help
 PANELS = {
     "Start here": ["demo", "web", "test", "init"],
-    "Test a model": ["explore", "check", "cover", "select", "combine", "patterns", "guide", "laws", "script"],
+    "Test a model": ["explore", "check", "cover"],
     "Models about people and money": ["credit", "fairness"],
     "Test a program": ["hunt", "mutate"],
-    "Test sets": ["cases", "optimise"],
     "Stored runs": ["runs"],
-    "More": ["generate", "simulate", "study", "worker-check"],
 }
-NAMES = tuple(itertools.chain.from_iterable(PANELS.values()))
-GROUPS = ("cases", "runs")
+#: commands in groups, with the help of the group; each works without the name of its group, too
+COMMAND_GROUPS = {
+    "sets": (
+        "Make, combine, improve and select test sets."
+        "\n\nExamples: datamorphic sets select tree.skops all.csv --target label; datamorphic sets cases show tests.parquet",
+        ["cases", "combine", "optimise", "select"],
+    ),
+    "research": (
+        "Find and study relations, laws, generators and scripts; repeat published tables."
+        "\n\nExamples: datamorphic research study 002-9; datamorphic research patterns",
+        ["study", "simulate", "generate", "patterns", "guide", "laws", "script"],
+    ),
+}
+GROUPS_PANEL = "More commands"
+HIDDEN_NAMES = ("worker-check",)  # for programs
+NAMES = (
+    *itertools.chain.from_iterable(PANELS.values()),
+    *itertools.chain.from_iterable(members for _, members in COMMAND_GROUPS.values()),
+    *HIDDEN_NAMES,
+)
+SUBCOMMAND_NAMES = ("cases", "runs")  # that have commands of their own
 
 
 def import_command(name: str) -> Command:
     """Return the function of a command, or the application of a group of commands."""
     word = name.replace("-", "_")
     module = importlib.import_module(".demo.command" if name == "demo" else f".{word}", __package__)
-    command: Command = getattr(module, "app" if name in GROUPS else word)
+    command: Command = getattr(module, "app" if name in SUBCOMMAND_NAMES else word)
     return command
 
 
 class RootGroup(GroupWithExamples):
     """The command ``datamorphic`` itself."""
 
-    order = NAMES
+    order = (*itertools.chain.from_iterable(PANELS.values()), *COMMAND_GROUPS)
 
 
 def _print_version(requested: bool) -> None:
@@ -82,14 +99,28 @@ def build_app(names: Collection[str] = NAMES) -> typer.Typer:
     root.callback()(_declare_options)
     for panel, members in PANELS.items():
         for name in members:
-            if name not in names:
-                continue
-            command = import_command(name)
-            if isinstance(command, typer.Typer):
-                root.add_typer(command, rich_help_panel=panel)
-            else:
-                root.command(name, rich_help_panel=panel)(command)
+            if name in names:
+                _add_command(root, name, rich_help_panel=panel)
+    for name in HIDDEN_NAMES:
+        if name in names:
+            _add_command(root, name, hidden=True)
+    for group_name, (text, members) in COMMAND_GROUPS.items():
+        called_members = [name for name in members if name in names]
+        if called_members:
+            group = typer.Typer(name=group_name, help=text, no_args_is_help=True)
+            root.add_typer(group, rich_help_panel=GROUPS_PANEL)
+        for name in called_members:
+            _add_command(group, name)
+            _add_command(root, name, hidden=True)
     return add_examples(root)
+
+
+def _add_command(app: typer.Typer, name: str, **settings: Any) -> None:
+    command = import_command(name)
+    if isinstance(command, typer.Typer):
+        app.add_typer(command, **settings)
+    else:
+        app.command(name, **settings)(command)
 
 
 def __getattr__(name: str) -> typer.Typer:
@@ -105,7 +136,9 @@ def _build_called_app() -> typer.Typer:
     name = "".join(sys.argv[1:2])
     if name == "--version":
         return build_app([])
-    return build_app([name] if name in NAMES and COMPLETION_VARIABLE not in os.environ else NAMES)
+    if name not in (*NAMES, *COMMAND_GROUPS) or COMPLETION_VARIABLE in os.environ:
+        return build_app()
+    return build_app(COMMAND_GROUPS[name][1] if name in COMMAND_GROUPS else [name])
 
 
 def main() -> None:
