@@ -203,7 +203,7 @@ def test_a_budget_and_what_it_left(folder):
     words = ("own:ready", "--budget", "60 runs")
     incomplete = run(*words, "--junit", "error.xml")
     assert incomplete.exit_code == 4
-    assert incomplete.stdout.startswith("KNN(k=1): incomplete: ")
+    assert incomplete.stdout.startswith("KNN(k=1): Incomplete: ")
     assert "The budget was spent before everything was tried." in incomplete.stdout
     assert 'name="complete" value="false"' in (folder / "error.xml").read_text()
     allowed = run(*words, "--allow-incomplete", "--json")
@@ -218,7 +218,7 @@ def test_relations_that_the_budget_did_not_reach_are_named(folder):
     untried = run(*words, "--junit", "error.xml")
     assert untried.exit_code == 4, untried.output
     assert (
-        "incomplete: nothing could be judged; 2 relations were not tried, since the budget did not suffice"
+        "Incomplete: nothing could be judged; 2 relations were not tried, since the budget did not suffice"
         in untried.stdout
     )
     assert ET.parse(folder / "error.xml").getroot().get("errors") == "2"

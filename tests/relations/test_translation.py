@@ -150,7 +150,7 @@ def test_the_report_shows_types_and_marks_the_difference() -> None:
     report = dm.check(model, FRAME, [relation], seed=0)
     text, page, document = report.describe(), report.to_html(), report.document()
     assert "1 (A 1)" in text
-    assert "Types of violations:" in text
+    assert "Types of violations." in text
     assert "differs  [-xmary-] {+*mary+} xlikes xapples. xjohn xsees xdogs." in text
     assert "1 (A 1)" in page
     assert "part of one of the two texts is not translated" in page

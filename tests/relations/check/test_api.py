@@ -136,7 +136,9 @@ def test_verification_and_validation_are_separate(whole):
     assert taught.set_index("relation")["violated"]["MR-1.1"] > 0  # a tied vote goes to the label that sorts first
     assert not any(surprise.expected for surprise in whole.surprises)
     text = whole.describe()
-    assert text.index("Verification:") < text.index("  MR-0 ") < text.index("Validation:") < text.index("  MR-1.1 ")
+    assert (
+        text.index("\nVerification\n") < text.index(" MR-0,") < text.index("\nValidation\n") < text.index("  MR-1.1 ")
+    )
     assert whole.headline.startswith("all 13 necessary relations hold, ")
 
 
@@ -239,7 +241,7 @@ def test_an_unknown_learner_is_described_by_its_violations():
     text = report.describe()
     assert "It is unknown which relations this learner must satisfy" in text
     assert f"MR-1.2 (at most {format_percent(high)})" in text
-    assert "does not always hold: MR-NBC" in text
+    assert "MR-NBC" in text.partition("share (95%)")[2]  # of the violated ones
     assert report.passed  # nothing that must hold is violated
     assert "the learner gives no probabilities" in entry(report, "MR-3.2 odds").messages
     assert "Relations by how often they were violated" in report.to_html()

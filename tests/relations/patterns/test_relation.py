@@ -73,7 +73,7 @@ def test_the_report_keeps_the_three_kinds_of_promise_apart(queries):
     assert report.headline == expected
     assert report.passed
     text = report.describe()
-    assert text.index("Verification:") < text.index("Robustness:") < text.index("Validation:")
+    assert text.index("\nVerification\n") < text.index("\nRobustness\n") < text.index("\nValidation\n")
 
 
 def test_a_relation_prints_itself_in_the_template_of_its_promise():

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from ..._text import format_percent, pluralize
 from ...reporting.block_pictures import PicturePair, build_pair_drawing, describe_briefly
 from ...reporting.document import Drawing, Page, Section, SectionState, Table, Tile
-from ...reporting.text import cut
+from ...reporting.text import cut, to_one_line
 from ...space.points import Points
 from ..base import JudgedGroups, split_statement
 from .result import PURPOSES, CheckReport, RelationResult
 from .violation import ClusterViolation, LearnerViolation
 
 MAX_FACT_CHARACTERS = 600
+MAX_BRIEF_EXAMPLES = 3
 TRAINED_EXAMPLES_INTRO = (
     "The fewest training rows and attributes, and the plainest numbers, that still show the violation."
 )
@@ -33,31 +35,39 @@ JUDGING_TEXTS = {
 }
 
 
-def build_page(report: CheckReport) -> Page:
-    """Return the page of a report: verdict, relations, smallest violations."""
-    sections = [] if report.known else [_build_experience_section(report)]
+def build_page(report: CheckReport, brief: bool = False) -> Page:
+    """Return the page of a report: verdict, relations, smallest violations.
+
+    With `brief`, it is the short form for terminals: relations that hold are named only.
+    """
+    sections = [] if report.known else [_build_experience_section(report, brief)]
     for purpose in PURPOSES:
         entries = [entry for entry in report.entries if entry.purpose == purpose]
         if entries:
-            sections.append(_build_relations_section(purpose, entries, report.list_type_meanings(purpose)))
+            section = _build_relations_section(purpose, entries, report.list_type_meanings(purpose))
+            sections.append(_shorten_relations_section(section, report, entries) if brief else section)
     if report.decades["violated"].any():
         sections.append(_build_size_section(report))
     if report.examples:
-        parts = [_build_example_section(report, name) for name in report.examples]
+        names = list(report.examples)[: MAX_BRIEF_EXAMPLES if brief else None]
+        parts = [_build_example_section(report, name) for name in names]
         trained = any(isinstance(example, LearnerViolation) for example in report.examples.values())
         intro = TRAINED_EXAMPLES_INTRO if trained else QUERIED_EXAMPLES_INTRO
-        sections.append(Section(heading="The smallest violations", text=intro, parts=parts, anchor="examples"))
+        heading = "The smallest violations" if len(names) == len(report.examples) else "Some of the smallest violations"
+        sections.append(Section(heading=heading, text="" if brief else intro, parts=parts, anchor="examples"))
     headline = report.headline
     facts = [
         ("Subject", cut(report.subject, MAX_FACT_CHARACTERS)),
         ("Data", cut(report.data, MAX_FACT_CHARACTERS)),
         ("Effort", f"{report.seconds:.1f} s, {report.runs:,} cases labelled"),
         ("Seed", f"{report.seed} (the same seed gives the same report)"),
+        *_list_unjudged(report),
     ]
     if report.notes:
         facts.append(("Notes", "\n".join(f"• {note}" for note in report.notes)))
     return Page(
         title=f"Relations of {report.subject}",
+        subject=cut(report.subject, MAX_FACT_CHARACTERS),
         lead="Inputs were changed in known ways, and the answers had to change in known ways. No correct answer had to "
         "be known. Verification: relations that every correct implementation satisfies. Validation: relations that "
         "users may expect.",
@@ -68,6 +78,21 @@ def build_page(report: CheckReport) -> Page:
         contents=True,
         tiles=_build_tiles(report),
     )
+
+
+def _list_unjudged(report: CheckReport) -> list[tuple[str, str]]:
+    """Return which relations lack answers, and how many violations depend on ties."""
+    facts = []
+    unanswered = [entry for entry in report.entries if entry.undefined]
+    if unanswered:
+        names = ", ".join(entry.relation for entry in unanswered)
+        messages = max(unanswered, key=lambda entry: entry.undefined).format_messages()
+        facts.append(("Without an answer", f"{names}. {to_one_line(messages)}"))
+    tie_counts = [f"{entry.relation} ({entry.tied})" for entry in report.entries if entry.tied]
+    if tie_counts:
+        reason = "they depend on a tie (ties='count' counts them)"
+        facts.append(("Not counted", f"{', '.join(tie_counts)}, because {reason}"))
+    return facts
 
 
 def _build_tiles(report: CheckReport) -> list[Tile]:
@@ -117,6 +142,30 @@ def _build_relations_section(purpose: str, entries: list[RelationResult], meanin
     )
 
 
+def _shorten_relations_section(section: Section, report: CheckReport, entries: list[RelationResult]) -> Section:
+    """Return a section that lists violated relations and names the others."""
+    rows, holding, unjudged = [], [], []
+    for entry in entries:
+        if not entry.judged:
+            untried = entry.relation in report.untried
+            reason = "not tried" if untried else "no answer" if entry.undefined else "not applicable"
+            unjudged.append(f"{entry.relation} ({reason})")
+        elif entry.violated or entry.fault:
+            rate, low, high = entry.format_rate()
+            share = f"{rate} ({low} to {high}){' by distribution' if entry.chance is not None else ''}"
+            rows.append([entry.relation, f"{entry.format_violated()} of {entry.judged:,}", share, entry.says])
+        else:
+            holding.append(entry.relation)
+    facts = [("Hold", ", ".join(holding)), ("Not judged", ", ".join(unjudged))]
+    table = Table(
+        columns=["violated", "cases", "share (95%)", "statement"],
+        rows=rows,
+        note="" if section.table is None else section.table.note,
+        main_rows=len(rows),
+    )
+    return replace(section, facts=[fact for fact in facts if fact[1]], table=table if rows else None)
+
+
 def _build_size_section(report: CheckReport) -> Section:
     frame = report.decades
     nouns = " or ".join(dict.fromkeys(entry.size_noun for entry in report.entries if entry.size_noun))
@@ -137,18 +186,23 @@ def _build_row(entry: RelationResult) -> list[str | None]:
     return [entry.relation, entry.says, entry.verdict, f"{entry.judged:,}", *figures, reason, entry.format_messages()]
 
 
-def _build_experience_section(report: CheckReport) -> Section:
+def _build_experience_section(report: CheckReport, brief: bool) -> Section:
     rows = [
         [entry.relation, entry.says, f"{entry.judged:,}", f"{entry.changed:,}", format_percent(entry.interval[1])]
         for entry in sorted(report.entries, key=lambda entry: entry.changed)
         if entry.judged
     ]
+    facts = []
+    if brief:
+        bounds = [f"{entry.relation} (at most {format_percent(entry.interval[1])})" for entry in report.never_violated]
+        facts = [("Never violated", ", ".join(bounds))] if bounds else []
     return Section(
         heading="Relations by how often they were violated",
+        facts=facts,
         text="It is unknown which relations this learner must satisfy. A relation that was never violated may always "
-        "hold. The last column bounds its violation rate with 95% confidence.",
+        f"hold. {'At most' if brief else 'The last column'} bounds its violation rate with 95% confidence.",
         state="note",
-        table=Table(columns=["relation", "statement", "judged", "violated", "at most"], rows=rows),
+        table=None if brief else Table(columns=["relation", "statement", "judged", "violated", "at most"], rows=rows),
         anchor="probe",
     )
 

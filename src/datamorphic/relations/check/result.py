@@ -205,7 +205,6 @@ class CheckReport(Result):
     """The outcome of checking a learner or a model against relations."""
 
     _PAGE = "relations.check.page:build_page"
-    _TEXT = "relations.check.text:format_report"
 
     subject: str
     data: str
