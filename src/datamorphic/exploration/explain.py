@@ -13,6 +13,7 @@ from ..errors import DataError
 from ..runs.driver import drive
 from ..space import geometry
 from ..space.features import Codes
+from ..space.labels import to_object_array
 from ..space.neighbours import find_nearest
 from ..space.points import Points
 from .changes import Answers, Rows, format_changes, to_python_value
@@ -119,6 +120,5 @@ def _find_far_ends(front: FrontData, start: Codes, pair: Rows) -> tuple[Codes, A
     to_a, to_b = (geometry.distance(front.space, start, end, scaled=True) for end in (a, b))
     b_is_farther = to_b >= to_a
     answers = [front.b_output[i] if is_b else front.a_output[i] for i, is_b in zip(pair, b_is_farther, strict=True)]
-    new_answers = np.empty(len(pair), dtype=object)
-    new_answers[:] = [to_python_value(answer) for answer in answers]
+    new_answers = to_object_array([to_python_value(answer) for answer in answers])
     return np.where(b_is_farther[:, None], b, a), np.full(len(pair), None, dtype=object), new_answers

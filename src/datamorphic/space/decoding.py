@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from .encoding import MASKED_DTYPE_NAMES, build_category_index, to_numpy_dtype
 from .features import Categorical, Codes, Feature
+from .labels import to_object_array
 from .text_feature import Text
 
 if TYPE_CHECKING:
@@ -84,9 +85,7 @@ def _build_value_array(feature: Categorical) -> Any:
 
     index = build_category_index(feature)
     if index.dtype == object:
-        values = np.empty(len(index), dtype=object)
-        values[:] = list(feature.values)
-        return values
+        return to_object_array(feature.values)
     return index.to_numpy() if index.dtype.kind in "iufb" else pd.array(index)
 
 

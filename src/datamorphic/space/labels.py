@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection
 from functools import lru_cache
 from typing import Any
 
@@ -62,6 +63,19 @@ def to_label_key(label: object) -> str:
         return str(int(number)) if number.is_integer() else str(number)
     text = to_text(shorten_label(label))
     return TRUTH_WORDS.get(text, text)
+
+
+def to_object_array(values: Collection[object]) -> npt.NDArray[Any]:
+    """Return values as an array of objects, without NumPy's conversions."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = list(values)
+    return array
+
+
+def to_label_array(labels: Collection[object]) -> npt.NDArray[Any]:
+    """Return labels as an array that keeps their types."""
+    types = {type(label) for label in labels}
+    return np.array(list(labels)) if len(types) == 1 and types <= {str, int, float, bool} else to_object_array(labels)
 
 
 def to_label_keys(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ..errors import DataError
 from .features import Mask
+from .labels import to_object_array
 from .points import RowSelection
 from .serialize import value_from_json, value_to_json
 
@@ -160,9 +161,8 @@ class Outputs:
         """Return the outputs from an Arrow table with the columns that `columns` returned."""
         raw = table["output"].to_pylist()
         if dtype == "object":
-            values = np.empty(len(raw), dtype=object)
             decode_text = cache(lambda text: value_from_json(json.loads(text)))  # there are few different labels
-            values[:] = [None if text is None else decode_text(text) for text in raw]
+            values = to_object_array([None if text is None else decode_text(text) for text in raw])
         elif dtype == "text":
             values = np.array(raw, dtype=np.str_)
         else:

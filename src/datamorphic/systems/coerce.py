@@ -12,7 +12,7 @@ import numpy.typing as npt
 from .._text import format_short, pluralize, redact
 from ..errors import BadAnswer, SystemDied, SystemHung, format_error_line
 from ..space.answers import is_collection, to_hashable
-from ..space.labels import MAX_LABEL_CHARACTERS, shorten_label
+from ..space.labels import MAX_LABEL_CHARACTERS, shorten_label, to_object_array
 from ..space.outputs import Outputs, Status
 
 Labels = tuple[Any, ...]
@@ -100,7 +100,7 @@ def to_plain_array(answer: object, *, scalar: bool = False) -> npt.NDArray[Any]:
             answer = _from_list(rows, scalar)
     array = np.asarray(answer)
     if array.dtype == object and array.ndim == 1 and any(map(is_collection, array)):
-        array = _to_object_array([to_hashable(item) for item in array])
+        array = to_object_array([to_hashable(item) for item in array])
     return array
 
 
@@ -116,15 +116,9 @@ def _to_vector(answer: object, rows: int, scalar: bool) -> npt.NDArray[Any]:
     if values.ndim == 2 and values.shape[1] == 1 and not scalar:
         values = values[:, 0]
     if values.ndim > 1:
-        values = _to_object_array([tuple(row.ravel().tolist()) for row in values])
+        values = to_object_array([tuple(row.ravel().tolist()) for row in values])
     if values.dtype == object or (values.dtype.kind == "U" and values.itemsize > 4 * MAX_LABEL_CHARACTERS):
-        return _to_object_array([shorten_label(value) for value in values])
-    return values
-
-
-def _to_object_array(answers: Sequence[object]) -> npt.NDArray[Any]:
-    values = np.empty(len(answers), dtype=object)
-    values[:] = answers
+        return to_object_array([shorten_label(value) for value in values])
     return values
 
 
@@ -136,7 +130,7 @@ def _from_list(answers: Sequence[object], scalar: bool) -> npt.NDArray[Any]:
         return np.array(items)
     if item_types == {tuple} and {len(a) for a in items} == {1} and not scalar:
         return _from_list([a[0] for a in items], scalar)
-    return _to_object_array(items)
+    return to_object_array(items)
 
 
 def _find_missing_and_known(values: npt.NDArray[Any], labels: Labels | None) -> tuple[Mask, Mask]:

@@ -19,14 +19,13 @@ from .._typing import SupportsPredict
 from ..errors import ModelError
 from ..space.blocks import PlacedBlock, is_single_block, restore_frame, to_arrays
 from ..space.dates import DateColumn, restore_dates
-from ..space.labels import shorten_label
+from ..space.labels import shorten_label, to_label_array
 from ..space.outputs import Outputs
 from ..space.points import Batch, Points
 from .array_queries import copy_without_feature_names, is_pure_sklearn, to_array
 from .base import CallStyle, Executor, Function, ScoreKind, ScoreRequest
 from .boosters import find_catboost_columns
 from .coerce import Labels, to_outputs
-from .score_rows import to_label_array
 from .support_vectors import make_support_vector_scores
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from .._text import pluralize
 from ..errors import BadAnswer, ModelError
-from ..space.labels import to_label_key
+from ..space.labels import to_label_array, to_label_key
 from ..space.outputs import Outputs, Status
 from .coerce import Labels, to_plain_array
 
@@ -82,16 +82,6 @@ class AnswerReading:
         if len(self.labels) > MAX_NAMED_CLASSES:
             names += ", ..."
         return f"The answer is a row of {len(self.labels)} {noun}, one for each of {names}: the largest decides."
-
-
-def to_label_array(labels: Labels) -> npt.NDArray[Any]:
-    """Return labels as an array that keeps their types."""
-    types = {type(label) for label in labels}
-    if len(types) == 1 and types <= {str, int, float, bool}:
-        return np.array(labels)
-    values = np.empty(len(labels), dtype=object)
-    values[:] = labels
-    return values
 
 
 def find_score_kind(scores: npt.NDArray[Any]) -> Literal["probability", "decision"]:

@@ -14,6 +14,7 @@ from ...core.result import Example, Finding, Level, count_rows, format_share
 from ...reporting.document import Section, Table
 from ...runs.driver import CallCounter, drive
 from ...runs.flow import ask
+from ...space.labels import to_object_array
 from ...space.outputs import Outputs
 from ...space.points import Points
 from ...systems.base import Executor
@@ -434,9 +435,9 @@ def check_calibration(context: CheckContext, budget: CheckBudget) -> CheckFindin
         return CheckFindings(basis="there are no valid probabilities", conclusive=False, skip_reason="inapplicable")
     usable = ~np.isnan(scores).any(axis=1) & ~find_missing_labels(context.truth[rows])
     rows, scores = rows[usable], scores[usable]
-    label_array = np.empty(len(labels), dtype=object)
-    label_array[:] = labels
-    texts = align_labels(context.truth[rows], label_array[scores.argmax(axis=1)], labels) if len(rows) else None
+    texts = (
+        align_labels(context.truth[rows], to_object_array(labels)[scores.argmax(axis=1)], labels) if len(rows) else None
+    )
     if len(rows) < MIN_CALIBRATION_ROWS or texts is None:
         reason = "the labels of the data are not classes of the model" if len(rows) and texts is None else ""
         return CheckFindings(

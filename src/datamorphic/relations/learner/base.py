@@ -6,7 +6,7 @@ violation is a fault depends on the learner: see `datamorphic.relations.learner.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -15,6 +15,7 @@ import numpy as np
 from ..._text import pluralize
 from ..._typing import SupportsFit
 from ...errors import TestSystemError
+from ...space.labels import to_label_array, to_object_array
 from ...systems.clusterer import RowPartition
 from ...systems.learner import find_parameter_values
 from ...systems.training import Array, Floats, Places, Training
@@ -226,17 +227,10 @@ def shuffle_positions(n: int, rng: Rng) -> Places:
     return np.roll(order, 1) if (order == np.arange(n)).all() else order
 
 
-def to_object_array(values: Collection[object]) -> Array:
-    """Return values as an array of objects, without NumPy's conversions."""
-    array = np.empty(len(values), dtype=object)
-    array[:] = list(values)
-    return array
-
-
 def replace_labels(y: Array, old: Iterable[object], new: Array) -> Array:
     """Return labels with a new name for each old one."""
     names = dict(zip(list(old), new.tolist(), strict=True))
-    return _to_label_array([names[label] for label in y.tolist()])
+    return to_label_array([names[label] for label in y.tolist()])
 
 
 def find_label_obstacle(data: Training) -> str:
@@ -264,7 +258,7 @@ def star_labels(data: Training, rows: Places) -> Training:
         used_labels.add(star)
         new[label] = star
     chosen = set(rows.tolist())
-    return data.labelled(_to_label_array([new[label] if row in chosen else label for row, label in enumerate(old)]))
+    return data.labelled(to_label_array([new[label] if row in chosen else label for row, label in enumerate(old)]))
 
 
 def has_named_class_weights(learner: object) -> bool:
@@ -275,11 +269,6 @@ def has_named_class_weights(learner: object) -> bool:
 def get_comparable_labels(data: Training) -> Array:
     """Return the labels of the rows in a form that equals predicted labels."""
     return data.y if data.y.dtype.kind in "iuf" else data.y.astype(object)
-
-
-def _to_label_array(labels: list[Any]) -> Array:
-    kinds = {type(label) for label in labels}
-    return np.array(labels) if len(kinds) == 1 and kinds <= {str, int, float, bool} else to_object_array(labels)
 
 
 def draw_subset(places: Places, rng: Rng) -> Places:

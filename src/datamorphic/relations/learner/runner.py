@@ -12,13 +12,14 @@ import numpy as np
 from ..._text import pluralize
 from ...errors import TestSystemError, format_error_line
 from ...runs.flow import Flow, Query
+from ...space.labels import to_object_array
 from ...space.outputs import Outputs
 from ...systems.base import Executor
 from ...systems.clusterer import find_seeds
 from ...systems.learner import LEARNER_ERRORS, align_scores
 from ...systems.training import Array, Places, Training, TrainingBatch
 from ..base import HOLDS, UNDEFINED, VIOLATED, Mask
-from .base import LearnerRelation, compute_widths, to_object_array
+from .base import LearnerRelation, compute_widths
 from .necessity import Stance, find_stance
 from .result import JudgingOptions, LearnerSubject, LearnerVerdicts
 

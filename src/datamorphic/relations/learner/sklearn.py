@@ -7,17 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from ..._typing import SupportsFit
+from ...space.labels import to_object_array
 from ...systems.learner import has_weight_parameter
 from ...systems.training import Array, Training
-from .base import (
-    LearnerRelation,
-    Rng,
-    has_named_class_weights,
-    list_other_classes,
-    replace_labels,
-    shuffle_positions,
-    to_object_array,
-)
+from .base import LearnerRelation, Rng, has_named_class_weights, list_other_classes, replace_labels, shuffle_positions
 from .xie import XIE_RELATIONS, ConstantAttribute
 
 

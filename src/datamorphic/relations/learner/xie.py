@@ -9,6 +9,7 @@ import numpy as np
 
 from ..._text import pluralize
 from ..._typing import SupportsFit
+from ...space.labels import to_object_array
 from ...systems.training import Array, Floats, Training
 from .base import (
     LearnerRelation,
@@ -22,7 +23,6 @@ from .base import (
     replace_labels,
     shuffle_positions,
     star_labels,
-    to_object_array,
 )
 
 

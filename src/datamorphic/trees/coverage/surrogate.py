@@ -17,6 +17,7 @@ from ...errors import DataError
 from ...morphisms.subject import build_subject
 from ...runs.driver import drive
 from ...runs.flow import ask
+from ...space.labels import to_object_array
 from ...space.points import Points
 from ...space.space import Space
 from ...space.table_forms import accept_tables
@@ -219,9 +220,9 @@ def _to_array(answers: Any) -> npt.NDArray[Any]:
     if isinstance(answers, np.ndarray) and answers.ndim == 1:
         array = answers
     else:
-        items = [tuple(answer) if isinstance(answer, list | np.ndarray) else answer for answer in answers]
-        array = np.empty(len(items), dtype=object)
-        array[:] = items
+        array = to_object_array(
+            [tuple(answer) if isinstance(answer, list | np.ndarray) else answer for answer in answers]
+        )
     if is_answered is None or is_answered.all():
         return array
     return np.where(is_answered, array, np.nan if array.dtype.kind == "f" else np.array(None))
