@@ -12,6 +12,7 @@ import datamorphic as dm
 from datamorphic.errors import ArgumentError, DataError
 from datamorphic.relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
 from datamorphic.relations.change import Change, ChangeRelation, check_changes, compose
+from datamorphic.relations.one_way import OneWay
 from datamorphic.runs.driver import drive
 from datamorphic.space.space import Space
 from support.cases import in_one_test
@@ -248,3 +249,19 @@ def test_a_check_queries_the_sources_of_several_relations_once() -> None:
     for row, (_, together) in zip(alone, report.table.iterrows(), strict=True):
         columns = ["relation", "violated", "inapplicable", "holds"]
         assert together[columns].tolist() == row[columns].tolist()
+
+
+def test_a_change_composes_with_every_expectation():
+    less_debt = Change(column="debt", factor=0.5)
+    loans = pd.DataFrame({"debt": [1200.0, 3000.0, 450.0]})
+    rises, falls = (lambda frame: -frame.debt), (lambda frame: frame.debt)
+    relations = [
+        less_debt >> OneWay(direction="down"),
+        less_debt >> dm.patterns["Monotone"].output(direction="down"),
+        less_debt.then(Change(column="debt", amount=-1)) >> dm.patterns["Monotone"].output(direction="down"),
+    ]
+    for relation in relations:
+        assert dm.check(falls, loans, relation).table.violated.tolist() == [0]
+        assert dm.check(rises, loans, relation).table.violated.tolist() == [3]
+    assert relations[0].name == "debt x 0.5"
+    assert relations[1].statement == "debt x 0.5: the answer does not rise"

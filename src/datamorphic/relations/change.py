@@ -16,7 +16,7 @@ import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,7 @@ from ..systems.coerce import Labels
 from ..systems.estimator import Estimator
 from .base import HOLDS, INAPPLICABLE, ROUNDING_TOLERANCE, UNDEFINED, VIOLATED, JudgedGroups, Mask, Relation, Verdicts
 from .one_way import DIRECTION_WORDS, Direction, OneWay, compute_wrongness
+from .patterns.relation import InputPattern
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +71,7 @@ class _ChangedValues(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change:
+class Change(InputPattern):
     """A change of one column: multiply it, add to it, or set it.
 
     Exactly one of `factor`, `amount` and `value` says what happens.
@@ -102,8 +103,14 @@ class Change:
     >>> changed = better_score.apply(pd.DataFrame({"score": [661, 800, 9999]}))
     >>> changed.frame.score.tolist(), changed.clipped.tolist(), changed.inapplicable.tolist()
     ([727, 850, 9999], [False, True, False], [False, False, True])
+
+    A change and an expectation are a relation:
+
+    >>> (better_score >> OneWay(direction="down", outcome="default")).statement
+    'score x 1.1: the probability of default does not rise'
     """
 
+    pattern: ClassVar[str] = "Change of a column"
     column: str
     factor: float | None = None
     amount: float | None = None
@@ -152,6 +159,29 @@ class Change:
         if self.amount is not None:
             return f"{self.column} {'-' if self.amount < 0 else '+'} {abs(self.amount):g}"
         return f"{self.column} := {format_short(self.value)}"
+
+    def describe(self) -> str:
+        """Return the change as a clause."""
+        return str(self)
+
+    def applies(self, frame: pd.DataFrame) -> Mask:
+        """Return which rows can be changed."""
+        return ~self.apply(frame).inapplicable
+
+    def make(self, frame: pd.DataFrame, rng: np.random.Generator) -> list[pd.DataFrame]:
+        """Return the changed rows."""
+        return [self.apply(frame).frame]
+
+    def __rshift__(self, expectation: object) -> Relation:  # type: ignore[override]
+        if not isinstance(expectation, OneWay):
+            return super().__rshift__(expectation)
+        return ChangeRelation(
+            str(self),
+            self,
+            outcome=expectation.outcome,
+            direction=expectation.direction,
+            outcome_guesses=expectation.guesses,
+        )
 
     def apply(self, frame: pd.DataFrame) -> ChangedRows:
         """Return the changed rows, which of them were clipped, and which cannot be changed."""

@@ -83,10 +83,10 @@ def _one_thread():
 def judged(learner, name, data, seed=0, source=None, ties="aside"):
     """What became of a relation, judged as the table says."""
     view = find_stance(name, learner)
-    manner = JudgingOptions("score_exact" if name == "MR-3.2 odds" else view.strictness, ties, seed)
+    judging = JudgingOptions("score_exact" if name == "MR-3.2 odds" else view.strictness, ties, seed)
     numbers = range(len(data.trainings))
     flow = check_relation(
-        LEARNER_RELATIONS[name], LearnerSubject(learner), data, numbers, manner, source_outputs=source, stance=view
+        LEARNER_RELATIONS[name], LearnerSubject(learner), data, numbers, judging, source_outputs=source, stance=view
     )
     return answer_flow(flow, Learner(learner, seed=seed))
 
