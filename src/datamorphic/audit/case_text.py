@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from ..space.blocks import split_value_name
 from ..space.outputs import Outputs
 from ..space.points import Batch
 from ..space.serialize import value_to_json
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MAX_FEATURES_PER_CASE = 6
 MAX_TEXT_CHARACTERS = 300  # of a text with marked words
@@ -45,11 +48,15 @@ def to_plain(value: object) -> Any:
 
 def extract_case(batch: Batch, row: int) -> dict[str, Any]:
     """Return one case as a dict of JSON-serialisable values."""
+    return extract_row(batch.take(slice(row, row + 1)).frame, 0)
+
+
+def extract_row(frame: pd.DataFrame, row: int) -> dict[str, Any]:
+    """Return one row of a frame as a dict of JSON-serialisable values."""
     import pandas as pd
 
     # column by column: as one row, whole numbers beside others would become floats
-    frame = batch.take(slice(row, row + 1)).frame
-    values = [frame.iloc[:, column].tolist()[0] for column in range(frame.shape[1])]
+    values = [frame.iloc[row : row + 1, column].tolist()[0] for column in range(frame.shape[1])]
     return {
         str(name): None if pd.api.types.is_scalar(value) and pd.isna(value) else to_plain(value)
         for name, value in zip(frame.columns, values, strict=True)

@@ -23,7 +23,7 @@ from ...trees.coverage.surrogate import fit_surrogate
 from ...trees.forest import Forest
 from ...trees.inputs import read_data
 from ...trees.read import read_forest
-from ..case_text import format_case, to_plain
+from ..case_text import extract_row, format_case
 from ..check import MISSING_RESULT, Check, CheckBudget, CheckFindings, run_flow
 from ..context import CheckContext
 
@@ -190,7 +190,7 @@ def _find_example(budget: CheckBudget, coverage: Coverage, missing: pd.DataFrame
             raise
         except OutOfBudget:
             break
-        case = {str(name): to_plain(row.iloc[:, column].tolist()[0]) for column, name in enumerate(row.columns)}
+        case = extract_row(row, 0)
         return (Example(text=f"{format_case(case)}: reaches {missing.loc[leaf, 'rule']}", case=case),)
     return ()
 

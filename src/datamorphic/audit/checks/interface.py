@@ -24,7 +24,7 @@ from ...space.points import Rows
 from ...systems.base import Executor, Function
 from ...systems.estimator import Estimator
 from ...systems.native_output import hold_output
-from ..case_text import format_answer, format_case, to_plain, to_plain_answer
+from ..case_text import extract_row, format_answer, format_case, to_plain, to_plain_answer
 from ..check import Check, CheckBudget, CheckFindings
 from ..context import CheckContext
 from ..feature_shuffling import measure_influence
@@ -150,7 +150,7 @@ class _Interviewer:
 
     def build_example(self, row: int, outputs: Outputs, place: int, form: str, changed: dict[str, Any]) -> Example:
         """Return a real row with its usual answer, and what it gets in another form."""
-        case = _extract_case(self.frame, row)
+        case = extract_row(self.frame, row)
         before, after = format_answer(self.answers, row), format_answer(outputs, place)
         return Example(
             text=f"{format_case(case)}: {before}; {form}: {after}",
@@ -603,16 +603,6 @@ def _build_column(cells: list[Any], like: pd.Series[Any]) -> pd.Series[Any]:
 
 def _drop_column(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     return frame.drop(columns=name)
-
-
-def _extract_case(frame: pd.DataFrame, row: int) -> dict[str, Any]:
-    import pandas as pd
-
-    values = frame.iloc[row].tolist()
-    return {
-        str(name): None if pd.api.types.is_scalar(value) and pd.isna(value) else to_plain(value)
-        for name, value in zip(frame.columns, values, strict=True)
-    }
 
 
 def _format_failure(outputs: Outputs, place: int) -> str:

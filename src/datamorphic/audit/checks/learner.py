@@ -26,7 +26,7 @@ from ...systems.clusterer import Clusterer, is_clusterer
 from ...systems.isolation import use_one_blas_thread
 from ...systems.learner import Learner
 from ...systems.training import Training, TrainingBatch
-from ..case_text import format_case, to_plain
+from ..case_text import extract_row, format_case, to_plain
 from ..check import Check, CheckBudget, CheckFindings
 from ..context import CheckContext
 
@@ -182,7 +182,7 @@ def _format_necessity(stance: Stance) -> str:
 
 def _build_finding(name: str, says: str, reason: str, result: LearnerVerdicts, violated: int, judged: int) -> Finding:
     row = int(np.flatnonzero(result.verdicts == VIOLATED)[0])
-    case = {str(column): to_plain(value) for column, value in result.data.trainings[0].t.iloc[row].items()}
+    case = extract_row(result.data.trainings[0].t, row)
     before, after, expected = (to_plain(values[row]) for values in (result.before, result.after, result.expected))
     text = f"{format_case(case)}: {before} before, {after} after, {expected} expected"
     return Finding(
@@ -209,8 +209,7 @@ def _build_cluster_finding(
     row = int(result.violations[0])
     before, after, expected = (values[row] for values in (result.before, result.after, result.expected))
     changed_rows = after.find_changed_rows(expected)
-    frame = result.follow_ups[result.follow_up_index[row]].x
-    case = {str(column): to_plain(value) for column, value in frame.iloc[int(changed_rows[0])].items()}
+    case = extract_row(result.follow_ups[result.follow_up_index[row]].x, int(changed_rows[0]))
     words = f"{before} before, {after} after; {pluralize(len(changed_rows), 'row')} in another cluster, such as "
     return Finding(
         check="learning",

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ..._stats import compute_wilson_interval
 from ..._text import format_percent, pluralize
 from ..._validation import check_types
-from ...core.result import FileWriter, Result, make_writer
+from ...core.result import FileWriter, Measure, Result, make_writer
 from ...errors import ArgumentError, DataError, OutOfBudget
 from ...reporting.junit import JUnitCase, JUnitOutcome
 from ...runs.flow import Budget
@@ -93,12 +92,17 @@ class RelationResult:
     @property
     def rate(self) -> float:
         """The share of judged cases that violate the relation; NaN without any."""
-        return self.violated / self.judged if self.judged else float("nan")
+        return self.measure.value if self.judged else float("nan")
+
+    @property
+    def measure(self) -> Measure:
+        """The share of judged cases that violate the relation, with its 95% interval."""
+        return Measure.from_counts(self.violated, self.judged)
 
     @property
     def interval(self) -> tuple[float, float]:
         """The 95% confidence interval of the rate."""
-        return compute_wilson_interval(self.violated, self.judged)
+        return self.measure.low, self.measure.high
 
     @property
     def decades(self) -> dict[str, int]:

@@ -86,21 +86,17 @@ class Coverage(DrawableResult):
         where = " at their limits" if self.criterion == "BVA" else ""
         return f"{subject} reach {self._counts_text}{where} ({format_percent(self.share)})"
 
-    def _to_dict(self) -> dict[str, Any]:
-        return {
-            "criterion": self.criterion,
-            "headline": self.headline(),
-            "rows": self.rows,
-            "trees": len(self.trees),
-            "nodes": sum(map(len, self.trees)),
-            "decision_nodes": sum(len(tree.inner) for tree in self.trees),
-            "leaves": self.leaves,
-            "covered": int(self.covered.sum()),
-            "share": self.share,
-            "shares": self.shares.tolist(),
-            "uncovered": self.uncovered(MAX_DOCUMENT_ITEMS).reset_index().to_dict("records"),
-            "notes": list(self.notes),
-        }
+    def document(self) -> dict[str, Any]:
+        """Return a JSON-serialisable dict with at most 100 leaves and 100 mutants."""
+        return self._collect(
+            *("criterion", "rows", "leaves", "share", "shares", "notes"),
+            headline=self.headline(),
+            trees=len(self.trees),
+            nodes=sum(map(len, self.trees)),
+            decision_nodes=sum(len(tree.inner) for tree in self.trees),
+            covered=self.covered.sum(),
+            uncovered=self.uncovered(MAX_DOCUMENT_ITEMS).reset_index(),
+        )
 
     def _get_share(self) -> float:
         return self.share

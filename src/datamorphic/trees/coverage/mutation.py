@@ -87,28 +87,23 @@ class MutationScore(DrawableResult):
         text = f"{subject} kill {killed:,} of {mutants} ({format_percent(self.score)})"
         return f"{text}; no possible input kills the others" if len(self.live) and not self.unmet else text
 
-    def _to_dict(self) -> dict[str, Any]:
+    def document(self) -> dict[str, Any]:
+        """Return a JSON-serialisable dict with at most 100 leaves and 100 mutants."""
         explained = self.explained
-        return self.leaves._to_dict() | {
-            "criterion": self.criterion,
-            "headline": self.headline(),
-            "share": self.share,
-            "shares": self.shares.tolist(),
-            "notes": list(self.notes),
-            "score": self.score,
-            "joint": self.joint,
-            "tolerance": self.tolerance,
-            "mutants": {
+        return self.leaves.document() | self._collect(
+            *("criterion", "share", "shares", "notes", "score", "joint", "tolerance"),
+            headline=self.headline(),
+            mutants={
                 "all": len(self.counts),
                 "killed": len(self.counts) - len(self.live),
                 "live": len(self.live),
                 "proved_equivalent": self.proved if explained else None,
                 "killable": self.killable if explained else None,
             },
-            "live": self.uncovered(MAX_DOCUMENT_ITEMS).reset_index().to_dict("records"),
-            "leaf_share": self.leaves.share,
-            "leaf_shares": self.leaves.shares.tolist(),
-        }
+            live=self.uncovered(MAX_DOCUMENT_ITEMS).reset_index(),
+            leaf_share=self.leaves.share,
+            leaf_shares=self.leaves.shares,
+        )
 
     def _get_share(self) -> float:
         return self.score

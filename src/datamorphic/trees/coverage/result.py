@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..._text import format_percent, to_jsonable
+from ..._text import format_percent
 from ..._validation import check_types
 from ...core.result import Result
 from ...reporting.export import FilePath, load_renderer, write_export
@@ -25,15 +25,6 @@ class AdequacyResult(Result):
     def headline(self, subject: str = "The tests") -> str:
         """Return the main figure in one sentence about `subject`, which is a plural."""
         raise NotImplementedError
-
-    def _to_dict(self) -> dict[str, Any]:
-        """Return the content of `document`, before values are converted to those of JSON."""
-        raise NotImplementedError
-
-    def document(self) -> dict[str, Any]:
-        """Return a JSON-serialisable dict with at most 100 leaves and 100 mutants."""
-        document: dict[str, Any] = to_jsonable(self._to_dict())
-        return document
 
     def describe(self, n: int = DEFAULT_LISTED_ITEMS, **options: Any) -> str:
         """Return the result as text that lists at most `n` leaves and `n` mutants."""

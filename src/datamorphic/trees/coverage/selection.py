@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -75,21 +75,16 @@ class Selection(AdequacyResult):
         data = self.data_result.headline(subject)
         return f"{pluralize(len(self), 'row')} {origin} out of {self.leaves.rows:,}; {data}"
 
-    def _to_dict(self) -> dict[str, Any]:
-        return {
-            "criterion": self.criterion,
-            "headline": self.headline(),
-            "rows": len(self),
-            "of": self.leaves.rows,
-            "score": self.score,
-            "smallest": self.smallest,
-            "places": self.places.tolist(),
-            "chosen": self.rows.to_dict("records"),
-            "answers": list(self.answers),
-            "limits": [[asdict(limit) for limit in limits] for limits in self.limits],
-            "data": self.data_result._to_dict(),
-            "notes": list(self.notes),
-        }
+    def document(self) -> dict[str, Any]:
+        """Return a JSON-serialisable dict with at most 100 leaves and 100 mutants."""
+        return self._collect(
+            *("criterion", "score", "smallest", "places", "answers", "limits", "notes"),
+            headline=self.headline(),
+            rows=len(self),
+            of=self.leaves.rows,
+            chosen=self.rows,
+            data=self.data_result.document(),
+        )
 
     def _get_share(self) -> float:
         return self.score
