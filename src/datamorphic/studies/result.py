@@ -66,7 +66,9 @@ class Study(StudyResult):
 
     def document(self) -> dict[str, Any]:
         """Return the figures as a JSON-serialisable dict."""
-        return self._collect("scale", "seed", "rows", study=self.name, seconds=round(self.seconds, 3))
+        return self._collect(
+            study=self.name, scale=self.scale, seed=self.seed, seconds=round(self.seconds, 3), rows=self.rows
+        )
 
     def test_cases(self) -> Sequence[JUnitCase]:
         """Return one case per figure. A study only reports, so every case passes."""
