@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from benchmarks.timing import line, seconds
 from datamorphic.data.knn import KNN
 from datamorphic.relations.check.learner_session import LearnerSession, prepare_outcomes
-from datamorphic.relations.learner.necessity import find_stance
+from datamorphic.relations.learner.necessity import find_requirement
 from datamorphic.relations.learner.sampling import draw_random_training
 from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
 from datamorphic.relations.learner.waves import TrainingSource
@@ -28,7 +28,7 @@ def main():
         learners |= {"Weka IBk -K 3": Weka("IBk -K 3"), "Weka NaiveBayes": Weka("NaiveBayes")}
     paces = {}
     for name, learner in learners.items():
-        views = {item: find_stance(item, learner) for item in NAMES}
+        views = {item: find_requirement(item, learner) for item in NAMES}
         call_counts = []
 
         def run(learner=learner, views=views, call_counts=call_counts):

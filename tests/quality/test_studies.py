@@ -14,7 +14,7 @@ from datamorphic.mutation.forge import SourceMutant
 from datamorphic.mutation.kill_matrix import CRASHED, KILLED, SURVIVED, UNREACHED
 from datamorphic.mutation.result import MutantResult, Mutation
 from datamorphic.mutation.runner import MutantOutcome, OriginalOutcome
-from datamorphic.relations.learner.necessity import find_stance
+from datamorphic.relations.learner.necessity import find_requirement
 from datamorphic.studies import coded_classifiers as coded
 from datamorphic.studies import explorations, mutants
 from datamorphic.studies import learner_relations as promises
@@ -169,7 +169,7 @@ def test_scikit_learn_keeps_what_it_must_and_ties_are_as_published(monkeypatch):
     assert f"{inputs} inputs per relation" in found.heading
     ours = {(row.row, row.column): row.ours for row in found.rows.itertuples()}
     for (relation, column), rate in ours.items():
-        if column.startswith("scikit-learn") and find_stance(relation, promises.make_learner(column)).necessary:
+        if column.startswith("scikit-learn") and find_requirement(relation, promises.make_learner(column)).necessary:
             assert rate == 0, (relation, column)
     assert ours["MR-1.1", "scikit-learn KNN(3)"] > 0  # ties, as published
     assert ours["MR-5.2", "scikit-learn GaussianNB"] > 0

@@ -17,7 +17,7 @@ from datamorphic.data.naive_bayes import NaiveBayes
 from datamorphic.relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
 from datamorphic.relations.check.learner_session import LearnerSession, prepare_outcomes
 from datamorphic.relations.learner import waves as examining
-from datamorphic.relations.learner.necessity import find_stance
+from datamorphic.relations.learner.necessity import find_requirement
 from datamorphic.relations.learner.sampling import draw_random_training
 from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
 from datamorphic.relations.learner.waves import TrainingSource
@@ -151,7 +151,7 @@ def plainly(learner, relation, view, data, number, ties):
             copies = [moved(data, random(f"{relation.name} moved {copy}", number)) for copy in range(3)]
             shown = [compared(learner, relation, item, number, strictness)[i][0] != HOLDS for item in copies]
             verdict = VIOLATED if sum(shown) >= 2 else INAPPLICABLE
-        if verdict == VIOLATED and view.necessary and not find_stance(relation.name, learner, data).necessary:
+        if verdict == VIOLATED and view.necessary and not find_requirement(relation.name, learner, data).necessary:
             verdict = INAPPLICABLE
         found[i] = (verdict, *labels)
     return found
@@ -181,9 +181,9 @@ def judged(verdict, *labels):
 def examined(learner, names, draw, count, cases, ties="aside", **driving):
     """Verdicts by relation, training set and case; and what they cost."""
     relations = [LEARNER_RELATIONS[name] for name in names]
-    views = {name: find_stance(name, learner) for name in names}
+    views = {name: find_requirement(name, learner) for name in names}
     tested = [
-        Recorded(prepare_outcome.relation, prepare_outcome.stance, prepare_outcome.judging)
+        Recorded(prepare_outcome.relation, prepare_outcome.requirement, prepare_outcome.judging)
         for prepare_outcome in prepare_outcomes(relations, views, SEED, ties)
     ]
     exam = LearnerSession(
@@ -221,7 +221,7 @@ def test_verdict_by_verdict(learner, names, draw, count, cases, ties):
         number, left = 0, count
         while left > 0:
             data = draw(np.random.default_rng([SEED, number]), cases).cases(slice(0, left))
-            plain = plainly(learner, item.relation, item.stance, data, number, ties)
+            plain = plainly(learner, item.relation, item.requirement, data, number, ties)
             for case, expected in enumerate(plain):
                 assert seen[item.relation.name][number, case] == judged(*expected), (item.relation.name, number, case)
             number, left = number + 1, left - len(data)

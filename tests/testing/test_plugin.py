@@ -23,7 +23,7 @@ import datamorphic as dm
 from datamorphic.errors import ArgumentError, MissingExtra
 from datamorphic.exploration.io import write_front
 from datamorphic.relations.learner.base import LearnerRelation
-from datamorphic.relations.learner.necessity import Stance
+from datamorphic.relations.learner.necessity import Requirement
 from datamorphic.relations.learner.sampling import draw_random_training
 from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
 from datamorphic.testing.assert_learner import check_learner_relation
@@ -704,7 +704,7 @@ def test_coverage_is_asserted():
 
 # -- learners --------------------------------------------------------------------------------------------------
 
-MUST = Stance(True, "class_exact", "it must")
+MUST = Requirement(True, "class_exact", "it must")
 
 
 class FirstColumn:
@@ -719,12 +719,12 @@ class FirstColumn:
         return self.classes_[(x.iloc[:, 0].to_numpy() > self.edge_).astype(int)]
 
 
-def held(relation, learner, stance=MUST, **options):
+def held(relation, learner, requirement=MUST, **options):
     memory = (
         Memory(get_settings(), options.pop("store", "none.sqlite"), "learner") if "store" in options else _Nowhere()
     )
     return check_learner_relation(
-        LEARNER_RELATIONS[relation], learner, stance, memory, **{"cases": 40, "seed": 0} | options
+        LEARNER_RELATIONS[relation], learner, requirement, memory, **{"cases": 40, "seed": 0} | options
     )
 
 
@@ -780,8 +780,8 @@ def test_an_unrepeatable_learner_is_judged_by_distribution():
             return np.where(self.rng.random(len(x)) < self.share, "L0", "L1")
 
     assert held("refit", Chance(), cases=200).is_failing()
-    assert not held("refit", Chance(), Stance(False, "class_stat", "chance"), cases=200).is_failing()
-    assert held("refit", Drifting(), Stance(False, "class_stat", "chance"), cases=200).is_failing()
+    assert not held("refit", Chance(), Requirement(False, "class_stat", "chance"), cases=200).is_failing()
+    assert held("refit", Drifting(), Requirement(False, "class_stat", "chance"), cases=200).is_failing()
 
 
 def test_the_random_data_are_those_of_xie_et_al():
@@ -932,9 +932,9 @@ def test_expected_failures_and_what_raises(run):
 @pytest.mark.slow
 def test_known_violations_are_expected_failures(run, monkeypatch):
     def fails(relation, learner):
-        return Stance(False, "expected_failure", "known to fail")
+        return Requirement(False, "expected_failure", "known to fail")
 
-    monkeypatch.setattr("datamorphic.testing.parametrize.find_stance", fails)
+    monkeypatch.setattr("datamorphic.testing.parametrize.find_requirement", fails)
     result = run(
         LEARNERS,
         "-rx",

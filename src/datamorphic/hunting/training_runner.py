@@ -11,7 +11,7 @@ from .._typing import DataLike, SupportsFit
 from ..errors import ArgumentError, ModelError
 from ..relations.check.learner_session import make_system, make_training_source, prepare_outcomes
 from ..relations.learner.base import LearnerRelation
-from ..relations.learner.necessity import find_stance
+from ..relations.learner.necessity import find_requirement
 from ..relations.learner.result import LearnerSubject, LearnerVerdicts
 from ..relations.learner.runner import check_relation
 from ..runs.flow import Flow
@@ -47,8 +47,8 @@ class TrainingJudge:
         self.system: Learner = make_system(learner, seed, clusters=clusters)
         self.subject = LearnerSubject(learner)
         self.source = make_training_source(learner, data, target, clusters=clusters, cases=1, seed=seed)
-        stances = {relation.name: find_stance(relation.name, learner) for relation in relations}
-        self.outcomes = prepare_outcomes(relations, stances, seed)
+        requirements = {relation.name: find_requirement(relation.name, learner) for relation in relations}
+        self.outcomes = prepare_outcomes(relations, requirements, seed)
         self.columns = tuple(str(name) for name in getattr(self.source.draw_training(0).t, "columns", ()))
 
     def start_trial(self, trial: int) -> TrainingTrial:
@@ -68,7 +68,7 @@ class TrainingTrial:
         numbers = [self.trial * SETS_PER_TRIAL + source for source in sources.tolist()]
         sets = TrainingBatch([self.judge.source.draw_training(source).cases([0]) for source in numbers])
         result = yield from check_relation(
-            outcome.relation, subject, sets, numbers, outcome.judging, stance=outcome.stance
+            outcome.relation, subject, sets, numbers, outcome.judging, requirement=outcome.requirement
         )
         violations = [self._to_violating_group(result, row, int(groups[row]) + 1, number) for row in result.violations]
         return JudgedSources(result.verdicts, violations)

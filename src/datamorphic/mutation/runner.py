@@ -24,12 +24,12 @@ from ..relations.base import UNDEFINED, MetamorphicRelation, SystemRelation
 from ..relations.check.learner_session import prepare_outcomes
 from ..relations.check.model_session import ModelRelationOutcome, ModelSession, build_fitted_subject
 from ..relations.learner.base import LearnerRelation
-from ..relations.learner.necessity import find_stance
+from ..relations.learner.necessity import find_requirement
+from ..relations.learner.requirement import Requirement, must_hold
 from ..relations.learner.result import LearnerSubject
 from ..relations.learner.runner import answer_flow, check_relation
 from ..relations.learner.sampling import MAX_TRAINING_ROWS, RANDOM_DATA
 from ..relations.learner.sklearn import LEARNER_RELATIONS
-from ..relations.learner.stance import Stance, must_hold
 from ..relations.learner.waves import LearnerRelationOutcome, TrainingSource, check_in_waves
 from ..runs.flow import Flow, Query
 from ..space.points import Batch
@@ -143,8 +143,8 @@ def make_learners(module: ModuleType, make: LearnerFactory | None, trains: bool 
     )
 
 
-def _select_stances(learner: SupportsFit, plan: MutationPlan) -> dict[str, Stance]:
-    """Return the stances of the relations that count."""
+def _select_requirements(learner: SupportsFit, plan: MutationPlan) -> dict[str, Requirement]:
+    """Return the requirements of the relations that count."""
     if plan.relations is not None:
         return {
             relation.name: must_hold(
@@ -154,8 +154,8 @@ def _select_stances(learner: SupportsFit, plan: MutationPlan) -> dict[str, Stanc
             for relation in plan.relations
         }
     like = plan.like if plan.like is not None else learner
-    stances = {name: find_stance(name, like) for name in LEARNER_RELATIONS}
-    return {name: stance for name, stance in stances.items() if stance.necessary}
+    requirements = {name: find_requirement(name, like) for name in LEARNER_RELATIONS}
+    return {name: requirement for name, requirement in requirements.items() if requirement.necessary}
 
 
 def study_original(plan: MutationPlan) -> OriginalOutcome:
@@ -163,9 +163,9 @@ def study_original(plan: MutationPlan) -> OriginalOutcome:
     program, original = plan.program, OriginalOutcome()
     with load_module(program.text, program.name, program.package) as module:
         for name, learner in make_learners(module, plan.learners, plan.has_learner_relations).items():
-            stances = _select_stances(learner, plan)
-            original.relations[name] = list(stances)
-            for outcome in _check_relations(learner, stances, plan):
+            requirements = _select_requirements(learner, plan)
+            original.relations[name] = list(requirements)
+            for outcome in _check_relations(learner, requirements, plan):
                 key = name, outcome.relation.name
                 original.violating_cases[key] = frozenset((case.input, case.case) for case in outcome.violations)
                 original.judged_counts[key] = outcome.judged_count
@@ -185,9 +185,9 @@ def study_mutant(job: tuple[MutationPlan, OriginalOutcome, str]) -> MutantOutcom
         for name, learner in make_learners(module, plan.learners, plan.has_learner_relations).items():
             if name not in original.relations:
                 continue
-            own_stances = _select_stances(learner, plan)
-            stances = {key: own_stances.get(key, must_hold("")) for key in original.relations[name]}
-            for outcome in _check_relations(learner, stances, plan):
+            own_requirements = _select_requirements(learner, plan)
+            requirements = {key: own_requirements.get(key, must_hold("")) for key in original.relations[name]}
+            for outcome in _check_relations(learner, requirements, plan):
                 key = name, outcome.relation.name
                 known_cases = original.violating_cases[key]
                 new_cases = [case for case in outcome.violations if (case.input, case.case) not in known_cases]
@@ -204,9 +204,9 @@ def study_mutant(job: tuple[MutationPlan, OriginalOutcome, str]) -> MutantOutcom
 
 
 def _check_relations(
-    learner: Any, stances: Mapping[str, Stance], plan: MutationPlan
+    learner: Any, requirements: Mapping[str, Requirement], plan: MutationPlan
 ) -> Sequence[LearnerRelationOutcome | ModelRelationOutcome]:
-    relations = [plan.catalogue[name] for name in stances]
+    relations = [plan.catalogue[name] for name in requirements]
     outcomes: list[LearnerRelationOutcome | ModelRelationOutcome] = []
     for labelled in (True, False):  # clusterers answer with clusters, other learners with labels
         training_relations = [
@@ -215,7 +215,7 @@ def _check_relations(
             if isinstance(relation, LearnerRelation) and relation.labelled is labelled
         ]
         if training_relations:
-            learner_outcomes = prepare_outcomes(training_relations, stances, plan.inputs.seed, TIES)
+            learner_outcomes = prepare_outcomes(training_relations, requirements, plan.inputs.seed, TIES)
             source = _make_source(learner, plan, labelled)
             flow = check_in_waves(learner_outcomes, LearnerSubject(learner, plan.like), source)
             outcomes += answer_flow(flow, _make_system(learner, plan, labelled))
@@ -299,14 +299,14 @@ def _trace_lines(plan: MutationPlan, original: OriginalOutcome) -> None:
     program = plan.program
     with load_module(program.text, program.name, program.package) as module:
         for name, learner in make_learners(module, plan.learners, plan.has_learner_relations).items():
-            stances = _select_stances(learner, plan)
+            requirements = _select_requirements(learner, plan)
             if plan.model_relations:
                 with count_lines(module) as counts:
                     _build_model(learner, plan, min(TRACED_INPUTS, plan.inputs.count))
                 original.lines.update(counts)
             for relation_name in original.relations[name]:
                 relation, distances = plan.catalogue[relation_name], []
-                for flow, system in _iter_traced_checks(learner, relation, stances, plan):
+                for flow, system in _iter_traced_checks(learner, relation, requirements, plan):
                     traces = _trace_flow(flow, system, module)
                     original.lines.update(*traces)
                     if len(traces) == 2:
@@ -315,14 +315,14 @@ def _trace_lines(plan: MutationPlan, original: OriginalOutcome) -> None:
 
 
 def _iter_traced_checks(
-    learner: Any, relation: MetamorphicRelation, stances: Mapping[str, Stance], plan: MutationPlan
+    learner: Any, relation: MetamorphicRelation, requirements: Mapping[str, Requirement], plan: MutationPlan
 ) -> Iterator[tuple[Flow[Any], Executor]]:
     """Yield checks of a relation on one input each, and the systems that answer them."""
     count = min(TRACED_INPUTS, plan.inputs.count)
     if isinstance(relation, LearnerRelation):
         subject, (outcome,) = (
             LearnerSubject(learner, plan.like),
-            prepare_outcomes([relation], stances, plan.inputs.seed, TIES),
+            prepare_outcomes([relation], requirements, plan.inputs.seed, TIES),
         )
         system: Executor = _make_system(learner, plan, relation.labelled)
         source = _make_source(learner, plan, relation.labelled)

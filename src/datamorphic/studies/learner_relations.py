@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from ..relations.check.api import check
-from ..relations.learner.necessity import find_stance
+from ..relations.learner.necessity import find_requirement
 from ..systems.weka import explain_missing_weka, make_weka_learner
 from .intervals import estimate_share, label_figure
 from .published import published
@@ -129,7 +129,7 @@ def build_rate_table(table: str, bench: Workbench) -> list[Row]:
 
 def _describe_figure(column: LearnerColumn, figure: Any, ours: float) -> list[str]:
     """Return notes on what a violation means and where it comes from."""
-    view = find_stance(figure.measure, make_learner(column.name))
+    view = find_requirement(figure.measure, make_learner(column.name))
     alone = column.name.endswith("1") or column.name.endswith("(1)")
     has_violations = figure.published > 0 if column.theirs == "NBC" else bool(column.weka) and ours > 0
     return [

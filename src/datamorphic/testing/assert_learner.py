@@ -8,7 +8,7 @@ from ..errors import DataError
 from ..relations.base import INAPPLICABLE, UNDEFINED
 from ..relations.check.learner_session import LearnerSession, make_training_source, prepare_outcomes
 from ..relations.learner.base import ClusterRelation, LearnerRelation
-from ..relations.learner.necessity import Stance
+from ..relations.learner.necessity import Requirement
 from ..runs.flow import Budget
 from ..systems.learner import format_learner
 from .assert_relation import AssertionOutcome
@@ -18,7 +18,7 @@ from .replay import Memory
 def check_learner_relation(
     relation: LearnerRelation,
     learner: SupportsFit | ModelLike,
-    stance: Stance,
+    requirement: Requirement,
     memory: Memory,
     *,
     data: DataLike | None = None,
@@ -35,7 +35,7 @@ def check_learner_relation(
     name, began = relation.name, read_clock()
     clusters = isinstance(relation, ClusterRelation)
     inputs = make_training_source(learner, data, target, clusters=clusters, count=cases, seed=seed)
-    (outcome,) = prepare_outcomes([relation], {name: stance}, seed)
+    (outcome,) = prepare_outcomes([relation], {name: requirement}, seed)
     session = LearnerSession(learner=learner, outcomes=[outcome], inputs=inputs, drive_options={"progress": False})
     replay_results, violations = [], []
     for failure in [] if outcome.statistical or not shrink else memory.recall(name):
@@ -77,5 +77,5 @@ def check_learner_relation(
         tried_count=len(replay_results),
         replayed_count=len(violations),
         note=", ".join(filter(None, notes)),
-        remark="" if stance.necessary else f"A correct learner of this kind may violate it: {stance.reason}.",
+        remark="" if requirement.necessary else f"A correct learner of this kind may violate it: {requirement.reason}.",
     )

@@ -16,7 +16,7 @@ from ..morphisms.subject import build_subject, find_system_name
 from ..relations.base import SystemRelation
 from ..relations.function import prepare_function
 from ..relations.learner.base import LearnerRelation
-from ..relations.learner.necessity import find_stance
+from ..relations.learner.necessity import find_requirement
 from ..relations.registry import RelationsLike, resolve_relations
 from ..runs.flow import Budget
 from ..space.space import Space
@@ -118,9 +118,16 @@ def assert_holds(
         with stop_on_interrupt():
             for single_relation in relations:
                 if isinstance(single_relation, LearnerRelation):
-                    stance = find_stance(single_relation.name, model)
+                    requirement = find_requirement(single_relation.name, model)
                     outcome = check_learner_relation(
-                        single_relation, model, stance, memory, data=data, target=target, cases=case_count, **limits
+                        single_relation,
+                        model,
+                        requirement,
+                        memory,
+                        data=data,
+                        target=target,
+                        cases=case_count,
+                        **limits,
                     )
                 elif isinstance(single_relation, SystemRelation):
                     rng = np.random.default_rng(start_seed)

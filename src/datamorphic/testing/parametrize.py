@@ -16,9 +16,9 @@ from ..relations.base import MetamorphicRelation, SystemRelation
 from ..relations.check.model_session import build_fitted_subject
 from ..relations.learner.base import LearnerRelation
 from ..relations.learner.clusterers import CLUSTER_RELATIONS
-from ..relations.learner.necessity import Stance, find_stance
+from ..relations.learner.necessity import Requirement, find_requirement
+from ..relations.learner.requirement import must_hold
 from ..relations.learner.sklearn import LEARNER_RELATIONS
-from ..relations.learner.stance import must_hold
 from ..relations.registry import RelationLike, resolve_relations
 from ..space.table_forms import accept_tables
 from ..systems.clusterer import is_clusterer
@@ -46,9 +46,14 @@ class RelationAssertion:
     """
 
     def __init__(
-        self, relation: MetamorphicRelation, stance: Stance, strict: bool, data: pd.DataFrame | None, target: str | None
+        self,
+        relation: MetamorphicRelation,
+        requirement: Requirement,
+        strict: bool,
+        data: pd.DataFrame | None,
+        target: str | None,
     ) -> None:
-        self.relation, self.stance, self.strict = relation, stance, strict
+        self.relation, self.requirement, self.strict = relation, requirement, strict
         self._data, self._target = data, target
 
     @property
@@ -70,7 +75,7 @@ class RelationAssertion:
             outcome = self._check(learner, settings, cases or settings.cases, start_seed)
         except DatamorphicError as error:
             reraise(error)
-        hypothesis = "" if self.strict or not outcome.is_failing() else f"a hypothesis only: {self.stance.reason}"
+        hypothesis = "" if self.strict or not outcome.is_failing() else f"a hypothesis only: {self.requirement.reason}"
         record_outcome(settings, outcome, start_seed, hypothesis)
         if not outcome.judged:
             pytest.skip(f"{self.name} is not applicable: {outcome.unjudged_reason or 'it applies to no case'}")
@@ -83,7 +88,7 @@ class RelationAssertion:
             return check_learner_relation(
                 relation,
                 learner,
-                self.stance,
+                self.requirement,
                 memory,
                 data=self._data,
                 target=self._target,
@@ -164,13 +169,15 @@ def parametrize_with_relations(
         tested_relations = list(known_relations.values()) if chosen_relations is None else chosen_relations
         reasons = _read_reasons(expected_failures, learner, tested_relations)
         for relation in tested_relations:
-            stance = find_stance(relation.name, learner) if isinstance(relation, LearnerRelation) else DECLARED
+            requirement = (
+                find_requirement(relation.name, learner) if isinstance(relation, LearnerRelation) else DECLARED
+            )
             reason = reasons.get(relation.name)
-            if reason is None and stance.strictness == "expected_failure":
-                reason = stance.reason
+            if reason is None and requirement.strictness == "expected_failure":
+                reason = requirement.reason
             marks = [] if reason is None else [pytest.mark.xfail(reason=reason, raises=AssertionError)]
-            strict = chosen_relations is not None or stance.necessary or reason is not None
-            assertion = RelationAssertion(relation, stance, strict, data, target)
+            strict = chosen_relations is not None or requirement.necessary or reason is not None
+            assertion = RelationAssertion(relation, requirement, strict, data, target)
             test_id = f"{_name_subject(learner)}-{relation.name}"
             own_learner = clone(learner) if hasattr(learner, "get_params") else learner  # no other test can change it
             tests.append(pytest.param(own_learner, assertion, id=test_id, marks=marks))

@@ -1,4 +1,4 @@
-"""Relations of clusterers: follow-ups, expected clusters, stances, random data."""
+"""Relations of clusterers: follow-ups, expected clusters, requirements, random data."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from datamorphic.errors import ArgumentError, DataError, ModelError, TestSystemE
 from datamorphic.relations.learner.base import ClusterRelation
 from datamorphic.relations.learner.cluster_sampling import make_cluster_sampler, make_rows_sampler, make_training
 from datamorphic.relations.learner.clusterers import CLUSTER_RELATIONS
-from datamorphic.relations.learner.necessity import find_stance, is_known_learner
-from datamorphic.relations.learner.table import build_stances, read_learners
+from datamorphic.relations.learner.necessity import find_requirement, is_known_learner
+from datamorphic.relations.learner.table import build_requirements, read_learners
 from datamorphic.relations.learner.waves import TrainingSource
 from datamorphic.systems.clusterer import Clusterer, RowPartition
 
@@ -111,9 +111,9 @@ def test_relations_that_need_a_cluster_do_not_apply_to_noise(name):
 
 def test_every_relation_has_a_place_in_the_table():
     for name in CLUSTERERS:
-        stances = build_stances(read_learners()[name], _make(name), "")
-        assert set(CLUSTER_RELATIONS) <= set(stances), name
-        assert stances["fitted again"].necessary
+        requirements = build_requirements(read_learners()[name], _make(name), "")
+        assert set(CLUSTER_RELATIONS) <= set(requirements), name
+        assert requirements["fitted again"].necessary
 
 
 def _make(name):
@@ -147,19 +147,19 @@ def _make(name):
     ],
 )
 def test_the_table_depends_on_parameters(learner, relation, necessary):
-    assert find_stance(relation, learner).necessary is necessary
+    assert find_requirement(relation, learner).necessary is necessary
     assert is_known_learner(learner)
 
 
 def test_rows_at_the_border_of_two_clusters_exempt_from_the_order_of_rows():
     sides = np.array([[0.0], [0.1], [0.2], [1.0], [1.8], [1.9], [2.0]])
     learner = DBSCAN(eps=0.81, min_samples=4)
-    stance = find_stance("rows reordered", learner, make_training(learner, sides))
-    assert not stance.necessary
-    assert "border of two clusters" in stance.reason
-    assert find_stance("rows reordered", learner, make_training(learner, sides[:3])).necessary
-    assert "eps is greater" in find_stance("far cluster", DBSCAN(eps=9), make_training(learner, sides)).reason
-    assert "precision" in find_stance("rows doubled", KMeans(), make_training(KMeans(), sides + 1e9)).reason
+    requirement = find_requirement("rows reordered", learner, make_training(learner, sides))
+    assert not requirement.necessary
+    assert "border of two clusters" in requirement.reason
+    assert find_requirement("rows reordered", learner, make_training(learner, sides[:3])).necessary
+    assert "eps is greater" in find_requirement("far cluster", DBSCAN(eps=9), make_training(learner, sides)).reason
+    assert "precision" in find_requirement("rows doubled", KMeans(), make_training(KMeans(), sides + 1e9)).reason
 
 
 @pytest.mark.parametrize(("learner", "groups"), [(KMeans(4), 4), (KMeans(8), 8), (DBSCAN(eps=0.01), 3)])
@@ -274,7 +274,7 @@ def test_relations_of_a_clusterer_become_tests(learner, relation):
 def test_the_table_of_the_guide_is_that_of_the_code():
     guide = (Path(__file__).parents[3] / "docs" / "guides" / "promises-of-learners.md").read_text(encoding="utf-8")
     for name in CLUSTERERS:
-        table = build_stances(read_learners()[name], _make(name), "")
-        stances = [table[relation] for relation in CLUSTER_RELATIONS]
-        signs = ["●" if s.necessary else "○" if s.strictness == "expected_failure" else "·" for s in stances]
+        table = build_requirements(read_learners()[name], _make(name), "")
+        requirements = [table[relation] for relation in CLUSTER_RELATIONS]
+        signs = ["●" if s.necessary else "○" if s.strictness == "expected_failure" else "·" for s in requirements]
         assert f"| `{name}` | {' | '.join(signs)} |" in guide

@@ -36,14 +36,20 @@ from datamorphic.errors import DataError, UsageError
 from datamorphic.relations.base import INAPPLICABLE, VIOLATED
 from datamorphic.relations.learner.clusterers import CLUSTER_RELATIONS
 from datamorphic.relations.learner.exemptions import EXEMPTIONS
-from datamorphic.relations.learner.necessity import STRICTNESS, find_stance, is_known_learner, override_stance
+from datamorphic.relations.learner.necessity import STRICTNESS, find_requirement, is_known_learner, override_requirement
+from datamorphic.relations.learner.requirement import SCALING_UNDONE, SIGNS_FLIPPED
 from datamorphic.relations.learner.result import JudgingOptions, LearnerSubject
 from datamorphic.relations.learner.runner import answer_flow, check_relation
 from datamorphic.relations.learner.sampling import draw_random_training
 from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
 from datamorphic.relations.learner.smoothing import SMOOTHING_FACTORS, is_smoothing_decisive
-from datamorphic.relations.learner.stance import SCALING_UNDONE, SIGNS_FLIPPED
-from datamorphic.relations.learner.table import CONDITIONS, StanceRow, build_stances, read_learners, read_sections
+from datamorphic.relations.learner.table import (
+    CONDITIONS,
+    RequirementRow,
+    build_requirements,
+    read_learners,
+    read_sections,
+)
 from datamorphic.systems.learner import Learner
 from datamorphic.systems.training import Training, TrainingBatch
 from support.cases import LONG, in_one_test
@@ -82,17 +88,23 @@ def _one_thread():
 
 def judged(learner, name, data, seed=0, source=None, ties="aside"):
     """What became of a relation, judged as the table says."""
-    view = find_stance(name, learner)
+    view = find_requirement(name, learner)
     judging = JudgingOptions("score_exact" if name == "MR-3.2 odds" else view.strictness, ties, seed)
     numbers = range(len(data.trainings))
     flow = check_relation(
-        LEARNER_RELATIONS[name], LearnerSubject(learner), data, numbers, judging, source_outputs=source, stance=view
+        LEARNER_RELATIONS[name],
+        LearnerSubject(learner),
+        data,
+        numbers,
+        judging,
+        source_outputs=source,
+        requirement=view,
     )
     return answer_flow(flow, Learner(learner, seed=seed))
 
 
 def necessary(learner):
-    return {name for name in LEARNER_RELATIONS if find_stance(name, learner).necessary}
+    return {name for name in LEARNER_RELATIONS if find_requirement(name, learner).necessary}
 
 
 # -- the table -------------------------------------------------------------------------------------------------
@@ -138,7 +150,7 @@ ALGORITHMS = {
 def test_the_published_table(name, algorithm):
     needed = PUBLISHED[name][list(ALGORITHMS).index(algorithm)]
     for learner in ALGORITHMS[algorithm]:
-        assert find_stance(name, learner).necessary == needed, learner
+        assert find_requirement(name, learner).necessary == needed, learner
 
 
 OTHERS = {
@@ -165,9 +177,11 @@ def test_necessary_relations_of_other_learners(family):
 @in_one_test("learner", FAMILIES.values())
 def test_every_family_has_a_row_for_every_relation(learner):
     assert is_known_learner(learner)
-    assert {"refit", "label renaming"} <= {name for name in LEARNER_RELATIONS if find_stance(name, learner).necessary}
+    assert {"refit", "label renaming"} <= {
+        name for name in LEARNER_RELATIONS if find_requirement(name, learner).necessary
+    }
     for name in LEARNER_RELATIONS:
-        held = find_stance(name, learner)
+        held = find_requirement(name, learner)
         assert held.strictness in STRICTNESS
         assert 0 < len(held.reason) < 115
         assert "\n" not in held.reason
@@ -190,21 +204,24 @@ def test_the_files_of_the_table_fit_together():
     known = {*LEARNER_RELATIONS, *CLUSTER_RELATIONS, SCALING_UNDONE, SIGNS_FLIPPED, "*"}
     assert {relation for row in rows for relation in row.relations} <= known
     for row in rows:
-        assert bool(row.relations) == bool(row.reason) == (row.stance != "stop")
+        assert bool(row.relations) == bool(row.reason) == (row.requirement != "stop")
 
 
 def test_a_wrong_condition_is_named():
-    text = "section,when,relations,stance,reason\nforests,no such,MR-0,may fail,why\n"
+    text = "section,when,relations,requirement,reason\nforests,no such,MR-0,may fail,why\n"
     with pytest.raises(DataError, match=r"necessity\.csv, row 1: There is no condition 'no such'"):
-        parse_rows(text, "necessity.csv", StanceRow)
+        parse_rows(text, "necessity.csv", RequirementRow)
 
 
 def test_later_rows_replace_earlier_ones_and_stop_ends_the_table():
     trees, neighbours = read_learners()["RandomForestClassifier"], read_learners()["KNeighborsClassifier"]
-    assert build_stances(trees, RandomForestClassifier(bootstrap=False), "")["sample order"].necessary
-    assert not build_stances(trees, RandomForestClassifier(), "")["sample order"].necessary
-    assert not any(stance.necessary for stance in build_stances(trees, RandomForestClassifier(n_jobs=2), "").values())
-    unknown = build_stances(neighbours, KNeighborsClassifier(metric="cosine"), "")
+    assert build_requirements(trees, RandomForestClassifier(bootstrap=False), "")["sample order"].necessary
+    assert not build_requirements(trees, RandomForestClassifier(), "")["sample order"].necessary
+    assert not any(
+        requirement.necessary
+        for requirement in build_requirements(trees, RandomForestClassifier(n_jobs=2), "").values()
+    )
+    unknown = build_requirements(neighbours, KNeighborsClassifier(metric="cosine"), "")
     assert list(unknown) == ["refit", "label renaming", "overruled"]
 
 
@@ -242,7 +259,7 @@ def test_nothing_necessary_is_violated(learner):
     data, counts = awkward(), Counter()
     source = Learner(learner).execute(data, scores=True)
     for name in LEARNER_RELATIONS:
-        if find_stance(name, learner).necessary:
+        if find_requirement(name, learner).necessary:
             found = judged(learner, name, data, source=source)
             assert not len(found.violations), (name, found.data.training_index[found.violations])
             assert set(found.verdicts) <= {0, INAPPLICABLE}, found.message
@@ -273,7 +290,7 @@ FAILING = FAMILIES | {"svm, fixed": SVC(gamma=0.05), "bayes, priors": GaussianNB
 @pytest.mark.parametrize("learner", FAILING.values(), ids=FAILING)
 def test_expected_failures_occur(learner):
     """The table is no pessimist: these are violated on ordinary data, in which no numbers tie."""
-    left = {name for name in LEARNER_RELATIONS if find_stance(name, learner).strictness == "expected_failure"}
+    left = {name for name in LEARNER_RELATIONS if find_requirement(name, learner).strictness == "expected_failure"}
     assert left
     for number in range(40):
         data = ordinary(number)
@@ -287,7 +304,7 @@ def test_expected_failures_occur(learner):
 # -- pipelines, and learners of others -------------------------------------------------------------------------
 
 
-def test_stances_of_pipelines():
+def test_requirements_of_pipelines():
     scaled = make_pipeline(StandardScaler(), "passthrough", make_pipeline(KNeighborsClassifier(1)))
     # with other rows a standard deviation is another; scaled, an attribute's own scale makes no difference
     other_rows = {
@@ -302,16 +319,19 @@ def test_stances_of_pipelines():
         "overruled",
     }
     assert necessary(scaled) == (necessary(KNeighborsClassifier(1)) - other_rows) | {"MR-0 subset"}
-    assert "learns from the changed rows" in find_stance("MR-3.2", scaled).reason
-    assert "StandardScaler undoes" in find_stance("MR-0", make_pipeline(StandardScaler(), LogisticRegression())).reason
+    assert "learns from the changed rows" in find_requirement("MR-3.2", scaled).reason
+    assert (
+        "StandardScaler undoes"
+        in find_requirement("MR-0", make_pipeline(StandardScaler(), LogisticRegression())).reason
+    )
     half = make_pipeline(StandardScaler(with_std=False), LogisticRegression())
-    assert not find_stance("MR-0", half).necessary
+    assert not find_requirement("MR-0", half).necessary
     for learner in (MLPClassifier(), SVC(), LinearSVC()):
-        assert not find_stance("MR-0", make_pipeline(StandardScaler(), learner)).necessary
+        assert not find_requirement("MR-0", make_pipeline(StandardScaler(), learner)).necessary
     columns = ColumnTransformer([("c", OneHotEncoder(), ["c"]), ("n", make_pipeline(StandardScaler()), ["n"])])
     assert necessary(make_pipeline(columns, GaussianNB())) == {"refit", "label renaming", "MR-1.1"}
     reason = "it is unknown whether MR-0 must hold in a pipeline with ColumnTransformer"
-    assert find_stance("MR-0", make_pipeline(columns, GaussianNB())).reason == reason
+    assert find_requirement("MR-0", make_pipeline(columns, GaussianNB())).reason == reason
     for steps in ([PCA(2)], [StandardScaler(), PCA(2)], [ColumnTransformer([("p", PCA(1), ["c"])])]):
         unknown = make_pipeline(*steps, GaussianNB())
         assert not is_known_learner(unknown)
@@ -334,8 +354,8 @@ def test_a_learner_may_name_its_algorithm():
         (KNN(4), KNeighborsClassifier(4)),
     ):
         assert is_known_learner(given)
-        assert [find_stance(name, given) for name in LEARNER_RELATIONS] == [
-            find_stance(name, like) for name in LEARNER_RELATIONS
+        assert [find_requirement(name, given) for name in LEARNER_RELATIONS] == [
+            find_requirement(name, like) for name in LEARNER_RELATIONS
         ]
     own = Own()
     own.like = own
@@ -344,7 +364,7 @@ def test_a_learner_may_name_its_algorithm():
         assert not necessary(unknown)
     said = GaussianNB()
     said.like = KNeighborsClassifier(1)  # scikit-learn's own are what they are
-    assert find_stance("MR-4.2", said) == find_stance("MR-4.2", GaussianNB())
+    assert find_requirement("MR-4.2", said) == find_requirement("MR-4.2", GaussianNB())
 
 
 def test_unknown_learners_have_no_necessary_relations():
@@ -354,9 +374,9 @@ def test_unknown_learners_have_no_necessary_relations():
     for learner in (Derived(), PCA(), object(), make_pipeline("passthrough")):
         assert not is_known_learner(learner)
         for name in LEARNER_RELATIONS:
-            assert not find_stance(name, learner).necessary
-            assert "it is unknown whether" in find_stance(name, learner).reason
-    assert "it is unknown whether" in find_stance("my own", GaussianNB()).reason
+            assert not find_requirement(name, learner).necessary
+            assert "it is unknown whether" in find_requirement(name, learner).reason
+    assert "it is unknown whether" in find_requirement("my own", GaussianNB()).reason
 
 
 @in_one_test(
@@ -386,8 +406,8 @@ def test_unknown_learners_have_no_necessary_relations():
     ],
 )
 def test_parameters_make_relations_unnecessary(name, keeps, parameters):
-    assert find_stance(name, keeps).necessary
-    assert not find_stance(name, clone(keeps).set_params(**parameters)).necessary
+    assert find_requirement(name, keeps).necessary
+    assert not find_requirement(name, clone(keeps).set_params(**parameters)).necessary
 
 
 # -- data that take promises away ------------------------------------------------------------------------------
@@ -399,10 +419,12 @@ def test_smoothing_makes_relations_of_naive_bayes_unnecessary():
     flat = np.array([np.append(np.zeros(15), rng.uniform(0, 10, 15)) for _ in range(12)]).T
     near = Training(flat, np.repeat([0, 1], 15), np.full((1, 12), 6e-4))
     iris = awkward().trainings[-1]
-    assert not find_stance("MR-3.2", GaussianNB(), near).necessary
-    assert "decisive" in find_stance("MR-3.2", GaussianNB(), near).reason
-    assert find_stance("MR-1.1", GaussianNB(), near).necessary
-    assert all(find_stance(name, GaussianNB(), iris).necessary for name in SMOOTHING_FACTORS if name != "MR-3.2 odds")
+    assert not find_requirement("MR-3.2", GaussianNB(), near).necessary
+    assert "decisive" in find_requirement("MR-3.2", GaussianNB(), near).reason
+    assert find_requirement("MR-1.1", GaussianNB(), near).necessary
+    assert all(
+        find_requirement(name, GaussianNB(), iris).necessary for name in SMOOTHING_FACTORS if name != "MR-3.2 odds"
+    )
 
 
 @pytest.mark.slow
@@ -445,40 +467,40 @@ Y = np.array([0, 1] * 3)
 )
 def test_data_make_relations_unnecessary(name, learner, x, why):
     t = x.iloc[:1] if hasattr(x, "iloc") else x[:1]
-    assert why in find_stance(name, learner, Training(x, Y, t)).reason
-    assert find_stance(name, learner, Training(X, Y, X[:1])).necessary
-    assert find_stance(name, learner).necessary
-    assert find_stance("refit", learner, Training(x, Y, t)).necessary
+    assert why in find_requirement(name, learner, Training(x, Y, t)).reason
+    assert find_requirement(name, learner, Training(X, Y, X[:1])).necessary
+    assert find_requirement(name, learner).necessary
+    assert find_requirement("refit", learner, Training(x, Y, t)).necessary
     if name != "MR-3.1":  # a scaler brings numbers near to zero
-        assert find_stance(name, make_pipeline(StandardScaler(), learner), Training(x, Y, t)).necessary
+        assert find_requirement(name, make_pipeline(StandardScaler(), learner), Training(x, Y, t)).necessary
 
 
 @pytest.mark.slow
 @in_one_test("learner", [*EVERYONE.values(), GaussianNB(priors=[0.5, 0.5])])
-def test_stances_exist_for_unusual_data(learner):
+def test_requirements_exist_for_unusual_data(learner):
     odd = pd.DataFrame({"a": [1.0, np.inf, -np.inf, 2.0], "b": [np.nan] * 4})
     words = pd.DataFrame({"c": list("uvuv")})
     same = pd.DataFrame({"a": [1.0] * 4})
     for x in (odd, odd[["b"]], words, same):
         data = Training(x, np.array(["p", 1, "q", 1], dtype=object), x[:1])
         for name in LEARNER_RELATIONS:
-            assert find_stance(name, learner, data).reason
+            assert find_requirement(name, learner, data).reason
 
 
 # -- a user's own view -----------------------------------------------------------------------------------------
 
 
-def test_a_stance_can_be_overridden():
-    held = find_stance("MR-0", KNeighborsClassifier(3))
-    assert override_stance(held) == held
-    assert override_stance(held, "score_exact").strictness == "score_exact"
-    assert override_stance(held, "score_exact").necessary
-    assert not override_stance(held, "expected_failure").necessary
-    failing = override_stance(held, expected_failure="ours is a hash of the digits")
+def test_a_requirement_can_be_overridden():
+    held = find_requirement("MR-0", KNeighborsClassifier(3))
+    assert override_requirement(held) == held
+    assert override_requirement(held, "score_exact").strictness == "score_exact"
+    assert override_requirement(held, "score_exact").necessary
+    assert not override_requirement(held, "expected_failure").necessary
+    failing = override_requirement(held, expected_failure="ours is a hash of the digits")
     assert (failing.necessary, failing.strictness, failing.reason) == (
         False,
         "expected_failure",
         "ours is a hash of the digits",
     )
     with pytest.raises(UsageError, match="one of 'class_exact'"):
-        override_stance(held, "exactly")
+        override_requirement(held, "exactly")

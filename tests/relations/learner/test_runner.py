@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from datamorphic.errors import UsageError
 from datamorphic.relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
 from datamorphic.relations.learner.base import LearnerRelation
-from datamorphic.relations.learner.necessity import find_stance
+from datamorphic.relations.learner.necessity import find_requirement
 from datamorphic.relations.learner.result import JudgingOptions, LearnerSubject
 from datamorphic.relations.learner.runner import answer_flow, check_relation
 from datamorphic.relations.learner.sampling import draw_random_training
@@ -687,7 +687,7 @@ def violated(learner, reference, names=LEARNER_RELATIONS, sets=8):
     for _ in range(sets):
         data = draw_random_training(rng, 10, min_rows=2)
         for name in names:
-            held = find_stance(name, reference, data)
+            held = find_requirement(name, reference, data)
             if held.necessary:
                 verdicts = check_learner(learner, LEARNER_RELATIONS[name], data, rng, strictness=held.strictness)
                 found[name] += verdicts.count(VIOLATED)

@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from datamorphic.errors import UsageError
 from datamorphic.mutation.cross_validation import is_passing
-from datamorphic.relations.learner.necessity import find_stance
+from datamorphic.relations.learner.necessity import find_requirement
 from datamorphic.studies.published import errata, erratum, misprints, published, tables
 from support.cases import LONG, in_one_test
 
@@ -181,7 +181,7 @@ def test_relations_that_the_paper_calls_necessary_are_necessary(subject, learner
     figures = by_subject("003-1").loc[subject]
     relations = [name for name in figures.index if not name.endswith("necessary")]
     theirs = {name for name in relations if figures[f"{name} necessary"]}
-    ours = {name for name in relations if find_stance(name, learner).necessary}
+    ours = {name for name in relations if find_requirement(name, learner).necessary}
     assert len(relations) == 11
     # the document could neither prove nor disprove it
     assert ours - theirs == ({"MR-3.1"} if subject == "NBC" else set())

@@ -15,11 +15,11 @@ from ...relations.base import HOLDS, UNDEFINED, VIOLATED
 from ...relations.learner.base import LearnerRelation
 from ...relations.learner.cluster_sampling import make_training
 from ...relations.learner.clusterers import CLUSTER_RELATIONS
-from ...relations.learner.necessity import Stance, find_stance
+from ...relations.learner.necessity import Requirement, find_requirement
+from ...relations.learner.requirement import must_hold
 from ...relations.learner.result import JudgingOptions, LearnerSubject, LearnerVerdicts
 from ...relations.learner.runner import check_relation
 from ...relations.learner.sklearn import LEARNER_RELATIONS
-from ...relations.learner.stance import must_hold
 from ...reporting.document import Section, Table
 from ...runs.flow import Flow, Query
 from ...systems.clusterer import Clusterer, is_clusterer
@@ -75,30 +75,34 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
     }
     system, subject = make_system(_use_one_thread(context.learner), seed=context.seed), LearnerSubject(context.learner)
     source, data = TrainingBatch(sets), sets[0]
-    stances = {name: find_stance(name, context.learner, None if clusters else data) for name in relations}
-    stances |= {
+    requirements = {name: find_requirement(name, context.learner, None if clusters else data) for name in relations}
+    requirements |= {
         name: must_hold("you declared it", "score_exact" if relation.about_scores else "class_exact")
         for name, relation in declared_relations.items()
     }
     # the necessary ones first: only they can find a fault
-    names = sorted(relations, key=lambda name: not stances[name].necessary)
+    names = sorted(relations, key=lambda name: not requirements[name].necessary)
     start_time = read_clock()
     with budget.limit(FIRST_FIT_BUDGET_PART):  # there is no way to know how long a fit takes before the first one
         source_outputs = {False: system.execute(source)}  # by whether scores are needed
     fit_seconds = read_clock() - start_time
     findings, body, tried_count, untried_names = [], [], 0, []
     for name in names:
-        relation, stance = relations[name], stances[name]
+        relation, requirement = relations[name], requirements[name]
         reason = subject.find_obstacle(relation, data)
         if reason:
-            body.append([name, relation.statement, _format_necessity(stance), "–", "–", reason])
+            body.append([name, relation.statement, _format_necessity(requirement), "–", "–", reason])
             continue
         seconds_left = budget.seconds_left
         if budget.spent or (seconds_left is not None and seconds_left < FITS_PER_RELATION * fit_seconds):
             untried_names.append(name)
-            body.append([name, relation.statement, _format_necessity(stance), "–", "–", "not tried: there was no time"])
+            body.append(
+                [name, relation.statement, _format_necessity(requirement), "–", "–", "not tried: there was no time"]
+            )
             continue
-        strictness = stance.strictness if stance.strictness in ("class_exact", "score_exact") else "class_exact"
+        strictness = (
+            requirement.strictness if requirement.strictness in ("class_exact", "score_exact") else "class_exact"
+        )
         judging = JudgingOptions(strictness, seed=context.seed)
         try:
             with budget.limit():
@@ -109,22 +113,30 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
                     relation_source = TrainingBatch([data.cases(slice(0, MAX_CASES_TRAINED_SEPARATELY))])
                     outputs = outputs.take(slice(0, MAX_CASES_TRAINED_SEPARATELY))
                 flow = check_relation(
-                    relation, subject, relation_source, range(len(sets)), judging, source_outputs=outputs, stance=stance
+                    relation,
+                    subject,
+                    relation_source,
+                    range(len(sets)),
+                    judging,
+                    source_outputs=outputs,
+                    requirement=requirement,
                 )
                 result = _answer_in_time(flow, system, budget)
         except Interrupted:
             raise
         except OutOfBudget:
             untried_names.append(name)
-            body.append([name, relation.statement, _format_necessity(stance), "–", "–", "not tried: there was no time"])
+            body.append(
+                [name, relation.statement, _format_necessity(requirement), "–", "–", "not tried: there was no time"]
+            )
             continue
         tried_count += 1
         violated, judged = result.count(VIOLATED), result.count(VIOLATED) + result.count(HOLDS)
-        note = result.message if result.count(UNDEFINED) else stance.reason
-        body.append([name, relation.statement, _format_necessity(stance), f"{judged:,}", f"{violated:,}", note])
-        if violated and stance.necessary:
+        note = result.message if result.count(UNDEFINED) else requirement.reason
+        body.append([name, relation.statement, _format_necessity(requirement), f"{judged:,}", f"{violated:,}", note])
+        if violated and requirement.necessary:
             build_finding = _build_cluster_finding if clusters else _build_finding
-            findings.append(build_finding(name, relation.statement, stance.reason, result, violated, judged))
+            findings.append(build_finding(name, relation.statement, requirement.reason, result, violated, judged))
     noun = "parts" if clusters else "rows"
     table = Table(columns=["relation", "expectation", "for this learner", noun, "violated", "reason"], rows=body)
     text = (
@@ -143,7 +155,7 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
     if untried_names and not tried_count:
         raise OutOfBudget("there was no time to train the learner twice")
     basis = f"{pluralize(tried_count, 'relation')}, trained on {pluralize(len(data.x), 'row')} at a time"
-    untried_necessary = [name for name in untried_names if stances[name].necessary]
+    untried_necessary = [name for name in untried_names if requirements[name].necessary]
     if untried_names:
         basis += f"; there was no time for {len(untried_names)} more"
         if untried_necessary:
@@ -176,8 +188,14 @@ def _answer_in_time(flow: Flow[LearnerVerdicts], system: Learner, budget: CheckB
         return stop.value
 
 
-def _format_necessity(stance: Stance) -> str:
-    return "necessary" if stance.necessary else "may fail" if stance.strictness == "expected_failure" else "hypothesis"
+def _format_necessity(requirement: Requirement) -> str:
+    return (
+        "necessary"
+        if requirement.necessary
+        else "may fail"
+        if requirement.strictness == "expected_failure"
+        else "hypothesis"
+    )
 
 
 def _build_finding(name: str, says: str, reason: str, result: LearnerVerdicts, violated: int, judged: int) -> Finding:

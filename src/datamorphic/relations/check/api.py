@@ -38,7 +38,7 @@ from ..function import prepare_function
 from ..learner.base import ClusterRelation, LearnerRelation
 from ..learner.cluster_sampling import describe_random_groups
 from ..learner.clusterers import CLUSTER_RELATIONS
-from ..learner.necessity import Stance, find_stance, is_known_learner, override_stance
+from ..learner.necessity import Requirement, find_requirement, is_known_learner, override_requirement
 from ..learner.sampling import MAX_TRAINING_ROWS, RANDOM_DATA, describe_random_data, is_random
 from ..learner.sklearn import LEARNER_RELATIONS
 from ..learner.waves import TrainingSource
@@ -189,16 +189,16 @@ def run_check(
     if data is None and options.target is None and options.space is None and hasattr(model, "fit"):
         data = RANDOM_DATA
     learner_relations, model_relations = _select_relations(options, model, data)
-    stances = _build_stances(learner_relations, model if options.like is None else options.like, options)
+    requirements = _build_requirements(learner_relations, model if options.like is None else options.like, options)
     if isinstance(options.relations, str) and options.relations == "necessary":
-        learner_relations = [relation for relation in learner_relations if stances[relation.name].necessary]
+        learner_relations = [relation for relation in learner_relations if requirements[relation.name].necessary]
     drive_options = {name: getattr(options, name) for name in ("engine", "timeout", "batch", "progress")}
     training_data = expand_arrays(data) if learner_relations else RANDOM_DATA
     clusters = any(isinstance(relation, ClusterRelation) for relation in learner_relations)
     clusterer = model if clusters else None
     learner_session = LearnerSession(
         learner=model,
-        outcomes=prepare_outcomes(learner_relations, stances, seed, options.ties),
+        outcomes=prepare_outcomes(learner_relations, requirements, seed, options.ties),
         inputs=TrainingSource.of(training_data, options.target, options.rows, options.inputs, seed, clusterer),
         drive_options=drive_options,
         like=options.like,
@@ -353,18 +353,20 @@ def _is_fitted(model: object) -> bool:
     return True
 
 
-def _build_stances(relations: list[LearnerRelation], learner: SupportsFit, options: CheckOptions) -> dict[str, Stance]:
-    """Return the stance of each relation, as the table or the user has it."""
-    stances = {relation.name: find_stance(relation.name, learner) for relation in relations}
+def _build_requirements(
+    relations: list[LearnerRelation], learner: SupportsFit, options: CheckOptions
+) -> dict[str, Requirement]:
+    """Return the requirement of each relation, as the table or the user has it."""
+    requirements = {relation.name: find_requirement(relation.name, learner) for relation in relations}
     for relation in relations:
-        if relation.about_scores and stances[relation.name].strictness == "class_exact":
-            stances[relation.name] = replace(stances[relation.name], strictness="score_exact")
+        if relation.about_scores and requirements[relation.name].strictness == "class_exact":
+            requirements[relation.name] = replace(requirements[relation.name], strictness="score_exact")
     strictness, expected_failures = options.strictness or {}, options.expected_failures or {}
     for argument, overrides in (("strictness", strictness), ("expected_failures", expected_failures)):
         for name in overrides:
-            if name not in stances:
+            if name not in requirements:
                 raise ArgumentError(
-                    f"{argument} names the relation {name!r}, which is not checked. {suggest_name(name, stances)}"
+                    f"{argument} names the relation {name!r}, which is not checked. {suggest_name(name, requirements)}"
                 )
     for relation in relations:
         if (
@@ -376,13 +378,13 @@ def _build_stances(relations: list[LearnerRelation], learner: SupportsFit, optio
                 f"no distribution. Got {strictness[relation.name]!r}."
             )
     for name, relation_strictness in strictness.items():
-        stances[name] = override_stance(stances[name], relation_strictness)
+        requirements[name] = override_requirement(requirements[name], relation_strictness)
     for name, reason in expected_failures.items():
-        stances[name] = override_stance(stances[name], expected_failure=reason)
-    for name in stances:
+        requirements[name] = override_requirement(requirements[name], expected_failure=reason)
+    for name in requirements:
         if name not in {**LEARNER_RELATIONS, **CLUSTER_RELATIONS} and name not in expected_failures:
-            stances[name] = replace(stances[name], reason="a relation of your own")
-    return stances
+            requirements[name] = replace(requirements[name], reason="a relation of your own")
+    return requirements
 
 
 @contextmanager

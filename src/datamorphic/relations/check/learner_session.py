@@ -22,7 +22,7 @@ from ..base import VIOLATED
 from ..learner.base import LearnerRelation
 from ..learner.cluster_sampling import make_cluster_sampler, make_rows_sampler
 from ..learner.clusterers import CLUSTER_RELATIONS
-from ..learner.necessity import Stance
+from ..learner.necessity import Requirement
 from ..learner.result import JudgingOptions, LearnerSubject
 from ..learner.runner import answer_flow
 from ..learner.sampling import (
@@ -122,7 +122,9 @@ class LearnerSession:
     def is_repeatable(self, budget: Budget | str | float | None = None) -> bool:
         """Return whether the learner gives the same labels when fitted again."""
         relation = CLUSTER_RELATIONS[FITTED_AGAIN] if self.clusters else LEARNER_RELATIONS["refit"]
-        refit = LearnerRelationOutcome(relation, Stance(True, "class_exact", ""), JudgingOptions(seed=self.inputs.seed))
+        refit = LearnerRelationOutcome(
+            relation, Requirement(True, "class_exact", ""), JudgingOptions(seed=self.inputs.seed)
+        )
         small_source = replace(self.inputs, count=min(REPEATABILITY_INPUTS, self.inputs.count))
         self._drive(check_in_waves([refit], self.subject, small_source), budget)
         return not refit.changed_count
@@ -197,13 +199,13 @@ def make_random_sampler(
 
 
 def prepare_outcomes(
-    relations: Iterable[LearnerRelation], stances: Mapping[str, Stance], seed: int, ties: str = "aside"
+    relations: Iterable[LearnerRelation], requirements: Mapping[str, Requirement], seed: int, ties: str = "aside"
 ) -> list[LearnerRelationOutcome]:
     """Return an empty outcome per relation."""
     outcomes = []
     for relation in relations:
-        stance = stances[relation.name]
+        requirement = requirements[relation.name]
         default_strictness = "score_exact" if relation.about_scores else "class_exact"
-        strictness = default_strictness if stance.strictness == "expected_failure" else stance.strictness
-        outcomes.append(LearnerRelationOutcome(relation, stance, JudgingOptions(strictness, ties, seed)))
+        strictness = default_strictness if requirement.strictness == "expected_failure" else requirement.strictness
+        outcomes.append(LearnerRelationOutcome(relation, requirement, JudgingOptions(strictness, ties, seed)))
     return outcomes

@@ -176,9 +176,9 @@ def _build_learner_entry(outcome: LearnerRelationOutcome, replayed: int) -> Rela
     return _build_entry(
         outcome,
         about="learner",
-        necessary=outcome.stance.necessary,
-        strictness=outcome.judging.strictness if outcome.statistical else outcome.stance.strictness,
-        reason=outcome.stance.reason,
+        necessary=outcome.requirement.necessary,
+        strictness=outcome.judging.strictness if outcome.statistical else outcome.requirement.strictness,
+        reason=outcome.requirement.reason,
         violated=outcome.violated_count,
         tied=outcome.tied,
         chance=outcome.compute_chance() if outcome.statistical else None,

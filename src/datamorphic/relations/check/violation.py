@@ -225,8 +225,8 @@ def build_violation(
     return kind(
         relation=outcome.relation.name,
         says=outcome.relation.statement,
-        necessary=outcome.stance.necessary,
-        reason=outcome.stance.reason,
+        necessary=outcome.requirement.necessary,
+        reason=outcome.requirement.reason,
         source=data.cases([int(result.data.case_index[row])]),
         follow_up=follow_up.cases([place]),
         before=result.before[row],

@@ -8,8 +8,8 @@ import numpy as np
 
 from ...systems.training import Training
 from .base import compute_widths
+from .requirement import EstimatorParameters
 from .smoothing import SMOOTHING_FACTORS, is_smoothing_decisive
-from .stance import EstimatorParameters
 
 MAX_RELATIVE_SIZE = 1e4  # of numbers, in widths of the data, up to which the precision of distances suffices
 _FLAGS_REASON = "booleans and categories are not mapped like the numbers"

@@ -16,19 +16,19 @@ from ..._typing import SupportsFit
 from ..._validation import validate_choice
 from ...systems.training import Training
 from .exemptions import EXEMPTIONS
-from .stance import (
+from .requirement import (
     INFORMATIVE_RELATIONS,
     SCALING_UNDONE,
     SIGNS_FLIPPED,
     STRICTNESS,
     EstimatorParameters,
-    Stance,
+    Requirement,
     Strictness,
     may_fail,
 )
-from .table import build_stances, read_learners
+from .table import build_requirements, read_learners
 
-__all__ = ["STRICTNESS", "Stance", "Strictness", "find_stance", "is_known_learner", "override_stance"]
+__all__ = ["STRICTNESS", "Requirement", "Strictness", "find_requirement", "is_known_learner", "override_requirement"]
 
 _SCALERS = ("MinMaxScaler", "StandardScaler")
 # transformers that ignore the labels and are deterministic
@@ -45,7 +45,7 @@ _COLUMN_RELATIONS = (  # no column is scaled, so a scaler gives the same numbers
 )
 
 
-def find_stance(relation: str, learner: object, data: Training | None = None) -> Stance:
+def find_requirement(relation: str, learner: object, data: Training | None = None) -> Requirement:
     """Return whether a learner must satisfy a relation, how strictly, and why.
 
     The table has the learners of scikit-learn, alone or as the last step of a `Pipeline`. Your own implementation of one of
@@ -57,7 +57,7 @@ def find_stance(relation: str, learner: object, data: Training | None = None) ->
     name = _get_sklearn_name(last)
     scaler = next((_get_sklearn_name(step) for step in reversed(steps) if _get_sklearn_name(step) in _SCALERS), "")
     learner_row = read_learners().get(name)
-    table = build_stances(learner_row, last, scaler) if learner_row else {}
+    table = build_requirements(learner_row, last, scaler) if learner_row else {}
     unlike = getattr(learner, "unlike", None)
     if isinstance(unlike, Mapping) and relation in unlike:
         return may_fail(str(unlike[relation]))
@@ -91,15 +91,17 @@ def is_known_learner(learner: object) -> bool:
     return row is not None and all(_map_through_step(step, "refit") for step in steps)
 
 
-def override_stance(stance: Stance, strictness: str | None = None, expected_failure: str | None = None) -> Stance:
-    """Return a stance with the strictness or the failure that the user expects."""
+def override_requirement(
+    requirement: Requirement, strictness: str | None = None, expected_failure: str | None = None
+) -> Requirement:
+    """Return a requirement with the strictness or the failure that the user expects."""
     if expected_failure is not None:
-        return Stance(False, "expected_failure", expected_failure)
+        return Requirement(False, "expected_failure", expected_failure)
     if strictness is None:
-        return stance
+        return requirement
     validate_choice("strictness", "check", strictness, STRICTNESS)
-    necessary = stance.necessary and strictness != "expected_failure"
-    return replace(stance, necessary=necessary, strictness=cast(Strictness, strictness))
+    necessary = requirement.necessary and strictness != "expected_failure"
+    return replace(requirement, necessary=necessary, strictness=cast(Strictness, strictness))
 
 
 def _map_through_step(step: EstimatorParameters, relation: str) -> str:

@@ -20,7 +20,7 @@ from ...systems.learner import LEARNER_ERRORS, align_scores
 from ...systems.training import Array, Places, Training, TrainingBatch
 from ..base import HOLDS, UNDEFINED, VIOLATED, Mask
 from .base import LearnerRelation, compute_widths
-from .necessity import Stance, find_stance
+from .necessity import Requirement, find_requirement
 from .result import JudgingOptions, LearnerSubject, LearnerVerdicts
 
 Result = TypeVar("Result")
@@ -42,7 +42,7 @@ def check_relation(
     judging: JudgingOptions,
     *,
     source_outputs: Outputs | None = None,
-    stance: Stance | None = None,
+    requirement: Requirement | None = None,
     done: float | None = None,
 ) -> Flow[LearnerVerdicts]:
     """Fit a learner on source and follow-up data, and judge its labels.
@@ -52,7 +52,7 @@ def check_relation(
 
     Cases for which the learner raises are UNDEFINED. Violations that disappear in most slightly perturbed copies of the
     data depend on a tie. They are set aside as INAPPLICABLE, unless ``judging.ties`` is "count". So are violations on data
-    on which the learner need not satisfy the relation, although by its `stance` it must on most data.
+    on which the learner need not satisfy the relation, although by its `requirement` it must on most data.
     """
     check = _LearnerCheck(relation, subject, judging)
     result = yield from check.judge(data, numbers, source_outputs, done)
@@ -61,12 +61,16 @@ def check_relation(
     # a comparison of distributions needs all cases, so none that differs may be left out
     if relation.firm and judging.ties == "aside" and not judging.statistical and len(result.violations):
         yield from check.set_ties_aside(result, numbers)
-    if stance is not None and stance.necessary and find_stance(relation.name, subject.reference_learner).necessary:
+    if (
+        requirement is not None
+        and requirement.necessary
+        and find_requirement(relation.name, subject.reference_learner).necessary
+    ):
         for row in result.violations:
             case = result.data.trainings[result.data.training_index[row]].cases(result.data.case_index[row : row + 1])
-            data_stance = find_stance(relation.name, subject.reference_learner, case)
-            if not data_stance.necessary:
-                result.set_aside([row], data_stance.reason)
+            data_requirement = find_requirement(relation.name, subject.reference_learner, case)
+            if not data_requirement.necessary:
+                result.set_aside([row], data_requirement.reason)
     return result
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...systems.training import Floats, Training
 from .base import compute_range, compute_widths, get_comparable_labels
-from .stance import INFORMATIVE_RELATIONS, EstimatorParameters
+from .requirement import INFORMATIVE_RELATIONS, EstimatorParameters
 
 # By relation: the least and greatest factor between the smoothing of the source data and that of the follow-up data.
 # Rows that count twice, or half, change a variance by a factor of at most 2; k*x + b with k from 1/2 to 2 by at most 4.

@@ -1,4 +1,4 @@
-"""The stance of every relation for every learner of the table, with a reason.
+"""The requirement of every relation for every learner of the table, with a reason.
 
 learners.csv names the sections of necessity.csv that describe a learner. Their rows are read in this order: a row replaces earlier
 rows about the same relations. It counts if all conditions of `when` are true of the learner's parameters; "not" negates a
@@ -16,8 +16,8 @@ import numpy as np
 
 from ..._tables import read_rows
 from ...errors import DataError
+from .requirement import EstimatorParameters, Requirement, RequirementTable, Strictness
 from .smoothing import STRONG_VAR_SMOOTHING
-from .stance import EstimatorParameters, Stance, StanceTable, Strictness
 
 Decision = Literal[
     "must hold", "must hold in scores", "may fail", "may fail if necessary", "may vary", "known to fail", "stop"
@@ -43,13 +43,13 @@ class LearnerRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StanceRow:
-    """Stances of some relations in a section, and the conditions under which they count."""
+class RequirementRow:
+    """Requirements of some relations in a section, and the conditions under which they count."""
 
     section: str
     when: tuple[str, ...] = ()
     relations: tuple[str, ...] = ()
-    stance: Decision
+    requirement: Decision
     reason: str = ""
 
     def __post_init__(self) -> None:
@@ -65,28 +65,30 @@ def read_learners() -> dict[str, LearnerRow]:
 
 
 @cache
-def read_sections() -> dict[str, list[StanceRow]]:
+def read_sections() -> dict[str, list[RequirementRow]]:
     """Return the rows of every section."""
-    sections: dict[str, list[StanceRow]] = {}
-    for row in read_rows(__package__, "necessity.csv", StanceRow):
+    sections: dict[str, list[RequirementRow]] = {}
+    for row in read_rows(__package__, "necessity.csv", RequirementRow):
         sections.setdefault(row.section, []).append(row)
     return sections
 
 
-def build_stances(learner: LearnerRow, model: EstimatorParameters, scaler: str) -> StanceTable:
-    """Return the stances of a learner with its parameters, behind a scaler or none."""
-    stances: dict[str, Stance] = {}
+def build_requirements(learner: LearnerRow, model: EstimatorParameters, scaler: str) -> RequirementTable:
+    """Return the requirements of a learner with its parameters, behind a scaler or none."""
+    requirements: dict[str, Requirement] = {}
     for row in (row for section in learner.sections for row in read_sections()[section]):
         if not all(_is_met(condition, model, scaler) for condition in row.when):
             continue
-        if row.stance == "stop":
+        if row.requirement == "stop":
             break
-        relations = tuple(stances) if row.relations == ("*",) else row.relations
-        if row.stance == "may fail if necessary":
-            relations = tuple(name for name in relations if stances[name].necessary)
-        strictness = _STRICTNESS.get(row.stance, "class_exact")
-        stances |= dict.fromkeys(relations, Stance(row.stance.startswith("must"), strictness, row.reason))
-    return stances
+        relations = tuple(requirements) if row.relations == ("*",) else row.relations
+        if row.requirement == "may fail if necessary":
+            relations = tuple(name for name in relations if requirements[name].necessary)
+        strictness = _STRICTNESS.get(row.requirement, "class_exact")
+        requirements |= dict.fromkeys(
+            relations, Requirement(row.requirement.startswith("must"), strictness, row.reason)
+        )
+    return requirements
 
 
 def _is_met(condition: str, model: EstimatorParameters, scaler: str) -> bool:

@@ -15,7 +15,7 @@ from ...systems.training import Array, Training, TrainingBatch
 from ..base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
 from .base import LearnerRelation
 from .cluster_sampling import make_cluster_sampler, make_rows_sampler
-from .necessity import Stance
+from .necessity import Requirement
 from .result import JudgingOptions, LearnerSubject, LearnerVerdicts
 from .runner import check_relation
 from .sampling import CASES_PER_TRAINING_SET, TrainingSampler, draw_random_training, is_random, make_data_sampler
@@ -41,7 +41,7 @@ class LearnerRelationOutcome:
     """The outcome of one relation on all inputs so far."""
 
     relation: LearnerRelation
-    stance: Stance
+    requirement: Requirement
     judging: JudgingOptions
     counts: Array = field(default_factory=lambda: np.zeros(4, dtype=np.int64))  # of cases, by verdict
     violations: list[ViolatingCase] = field(default_factory=list)
@@ -179,7 +179,7 @@ def check_in_waves(
                     numbers,
                     outcome.judging,
                     source_outputs=source_outputs,
-                    stance=outcome.stance,
+                    requirement=outcome.requirement,
                     done=share,
                 )
                 outcome.add_wave(result, numbers)
@@ -198,5 +198,7 @@ def check_again(
 ) -> Flow[LearnerVerdicts]:
     """Check one relation again on given training sets."""
     judging = replace(outcome.judging, with_scores=scores)
-    flow = check_relation(outcome.relation, subject, TrainingBatch(sets), numbers, judging, stance=outcome.stance)
+    flow = check_relation(
+        outcome.relation, subject, TrainingBatch(sets), numbers, judging, requirement=outcome.requirement
+    )
     return (yield from flow)

@@ -1,4 +1,4 @@
-"""Stances: whether a learner must satisfy a relation, how strictly, and why."""
+"""Requirements: whether a learner must satisfy a relation, how strictly, and why."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STRICTNESS: tuple[Strictness, ...] = get_args(Strictness)
 
 
 @dataclass(frozen=True)
-class Stance:
+class Requirement:
     """Whether every correct learner of a kind satisfies a relation, and why.
 
     Strictness is "class_exact" (labels), "score_exact" (scores, too), "class_stat" and "score_stat" (labels or scores have
@@ -32,17 +32,17 @@ class Stance:
     reason: str
 
 
-def must_hold(reason: str, strictness: Strictness = "class_exact") -> Stance:
-    """Return the stance of a relation that every correct implementation satisfies."""
-    return Stance(True, strictness, reason)
+def must_hold(reason: str, strictness: Strictness = "class_exact") -> Requirement:
+    """Return the requirement of a relation that every correct implementation satisfies."""
+    return Requirement(True, strictness, reason)
 
 
-def may_fail(reason: str) -> Stance:
-    """Return the stance of a relation that a correct implementation may violate."""
-    return Stance(False, "class_exact", reason)
+def may_fail(reason: str) -> Requirement:
+    """Return the requirement of a relation that a correct implementation may violate."""
+    return Requirement(False, "class_exact", reason)
 
 
-StanceTable = Mapping[str, Stance]
+RequirementTable = Mapping[str, Requirement]
 
 # what a scaler leaves of a linear map of numbers: rounding errors only, or the signs of some attributes
 SCALING_UNDONE, SIGNS_FLIPPED = "the same numbers", "some attributes mirrored"
