@@ -6,8 +6,12 @@ from dataclasses import dataclass, fields
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_iris
+from sklearn.tree import DecisionTreeClassifier
 
+import datamorphic as dm
 from datamorphic._stats import compute_wilson_interval
+from datamorphic._text import to_jsonable
 from datamorphic.audit.outcome import Outcome
 from datamorphic.audit.result import AuditResult
 from datamorphic.core.result import (
@@ -148,3 +152,29 @@ def test_a_store_keeps_headline_and_chosen_figures():
 def test_a_writer_returns_the_number_of_items(tmp_path):
     assert make_writer(lambda path: path.write_text("x"), 3)(tmp_path / "file") == 3
     assert (tmp_path / "file").read_text() == "x"
+
+
+def make_results():
+    program = dm.programs["tanh"]
+    tree = DecisionTreeClassifier(random_state=0).fit(*load_iris(return_X_y=True, as_frame=True))
+    frame = load_iris(as_frame=True).data
+    return {
+        "hunt": dm.hunt(program.mutants["emu10"], list(program.relations.values())[:1], budget=50, seed=0),
+        "cover": dm.cover(tree, frame),
+        "select": dm.select(tree, frame),
+        "simulate": dm.simulate(generator="IPART", rate=0.1, trials=10, seed=0),
+        "laws": dm.laws(dm.subjects["Box 1"], examples=10),
+        "combine": dm.combine(dm.subjects["Box 1"], "firstOrderMutantComplete"),
+        "explore": dm.explore(dm.subjects["Box 1"], walks=20, seeds=20),
+    }
+
+
+def test_every_result_says_what_a_store_keeps(tmp_path):
+    for verb, result in make_results().items():
+        summary, verdicts = result.stored_summary(), result.stored_verdicts()
+        json.dumps([to_jsonable(summary), to_jsonable(verdicts)], allow_nan=False)
+        assert isinstance(summary.get("headline", ""), str), verb
+        assert all({"relation", "says", "verdict"} <= verdict.keys() for verdict in verdicts), verb
+        for name, write in result.stored_files().items():
+            write(tmp_path / name)
+            assert (tmp_path / name).stat().st_size, verb

@@ -256,8 +256,9 @@ class Result(Exportable):
 
     def stored_summary(self) -> dict[str, Any]:
         """Return the figures that a list of stored runs shows; "headline" is the outcome in one line."""
-        document = self.document()
-        return {"headline": getattr(self, "headline", ""), **{name: document[name] for name in self._SUMMARY}}
+        document, headline = self.document(), getattr(self, "headline", "")
+        figures = {name: document[name] for name in self._SUMMARY}
+        return {"headline": headline() if callable(headline) else headline, **figures}
 
     def stored_verdicts(self) -> list[dict[str, Any]]:
         """Return one dict per relation, law or check: "relation", "says", "verdict", "cases", and "words" if any."""

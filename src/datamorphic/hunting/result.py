@@ -141,6 +141,7 @@ class Hunt(Result):
         The space of the inputs, for models and systems.
     """
 
+    _SUMMARY = ("generator", "trials", "groups", "calls", "violated")
     _PAGE: ClassVar[str] = "hunting.page:build_page"
 
     name: str
@@ -359,8 +360,13 @@ class Hunt(Result):
             space=space,
         )
 
+    @property
+    def headline(self) -> str:
+        """The outcome in one line."""
+        return f"{pluralize(self.violated, 'violation')} in {pluralize(self.groups, 'group')}"
+
     def __repr__(self) -> str:
-        return f"Hunt({self.name}: {pluralize(self.violated, 'violation')} in {pluralize(self.groups, 'group')})"
+        return f"Hunt({self.name}: {self.headline})"
 
     def document(self) -> dict[str, Any]:
         """Return the result as a JSON-serialisable dict, with at most 100 violations."""

@@ -90,6 +90,7 @@ def classify_mutant(mutant: SourceMutant, job: JobOutcome | None, original: Orig
 class Mutation(Result):
     """The mutants of a program and their states."""
 
+    _SUMMARY = ("score", "states", "own_violations")
     _PAGE = "mutation.page:build_page"
 
     program: str

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 class StudyResult(Result):
     """A result whose figures a run store keeps as a JSON file."""
 
+    def stored_verdicts(self) -> list[dict[str, Any]]:
+        """Return nothing: a study only reports."""
+        return []
+
     def stored_files(self) -> dict[str, FileWriter]:
         """Return the figures as a JSON file."""
         return {"figures.json": make_writer(self.to_json, 1)}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from ..._text import format_percent
+from ..._text import format_percent, pluralize
 from ..._typing import FilePath
 from ..._validation import validate_choice
 from ...core.result import Measure, Result
@@ -49,6 +49,7 @@ class CreditReport(Result):
         Remarks for readers.
     """
 
+    _SUMMARY = ("selected", "passed", "complete", "answers")
     _PAGE: ClassVar[str] = "risk.credit.page:build_page"
 
     data: str
@@ -133,6 +134,13 @@ class CreditReport(Result):
             defaulted = self.tests[repetition][known]
             differences.append(measure_auc_difference(first_scores[known], second_scores[known], defaulted))
         return average_measurements(differences, models[0].test_to_training)
+
+    @property
+    def headline(self) -> str:
+        """The outcome in one line."""
+        if self.selected is None:
+            return f"none of {pluralize(len(self.models), 'model')} can be used"
+        return f"{self.selected} is selected among {pluralize(len(self.models), 'model')}"
 
     # -- tables ------------------------------------------------------------------------------------------------------
 

@@ -189,6 +189,10 @@ class Optimisation(Result):
         """The growth of every metric in one line."""
         return "; ".join(map(self.describe_metric, self.metrics))
 
+    def stored_verdicts(self) -> list[dict[str, Any]]:
+        """Return nothing: no case of an optimisation can fail."""
+        return []
+
     def stored_files(self) -> dict[str, FileWriter]:
         """Return the best test set as a file."""
         return {TESTS_FILE: make_writer(self.tests.to_parquet, len(self.tests))}
