@@ -80,7 +80,7 @@ def test_violations_by_decade(report):
     ranges = list(frame.columns[2:])
     assert ranges[0] == "[1, 10)"
     assert (frame[ranges].sum(axis=1) == frame["violated"]).all()
-    assert "Violations by size (difference of hits):" in report.describe()
+    assert "the difference of hits between a case and its follow-up" in " ".join(report.describe().split())
     assert "Violations by size" in report.to_html()
     relations = {entry["relation"]: entry for entry in report.document()["relations"]}
     assert sum(relations["search.HMR3"]["violated_by_size"].values()) == relations["search.HMR3"]["violated"]

@@ -101,7 +101,7 @@ def test_a_map_without_the_places_is_a_clear_verdict(router):
     )
     relation = dm.route_relations(router)["routes.MR2"]
     report = dm.check(router, cases, [relation])
-    assert "nothing could be judged: 5 cases without an answer" in report.describe()
+    assert "Nothing could be judged: 5 cases without an answer" in report.describe()
     assert "the map has no place" in report.describe()
     with pytest.raises(
         SystemFailed, match=r"failed on all 5 rows .*the map has no place 'Steyr'. .* Check that the places"

@@ -190,7 +190,7 @@ def test_a_failing_server_is_not_retried_for_ever(server):
     with make_service(server, "failing", concurrency=1) as service:
         report = dm.check(service, frame, [SAME_AGAIN], inputs=60)
         assert len(server.requests) == 3 * MAX_EXHAUSTED_ROWS + 2 * 60 - MAX_EXHAUSTED_ROWS
-        assert "nothing could be judged: 60 cases without an answer" in report.describe()
+        assert "Nothing could be judged: 60 cases without an answer" in report.describe()
         assert "it answered 500 Internal Server Error" in report.describe()
         with pytest.raises(SystemFailed) as caught:
             dm.explore(service, dm.Space([dm.Continuous("x", 0, 1)]), walks=10)

@@ -1,7 +1,7 @@
 """The exports that every result has: text, JSON, HTML, Markdown, JUnit and notebooks.
 
-A result is plain data. It says what it holds by `document()` and `test_cases()`, and names the functions that show it as
-a page and as text. It does not import them: they import the result, and are loaded when they are needed.
+A result is plain data. It says what it holds by `document()` and `test_cases()`, and names the function that shows it as
+a page. It does not import it: the page imports the result, and is loaded when it is needed.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ FilePath = str | PathLike[str]
 class Exportable:
     """The base class of results.
 
-    A subclass names its renderers in `_PAGE` and `_TEXT`, each as ``"module:function"`` relative to the package, for
-    example ``"hunting.page:build_page"``. The function takes the result, and keyword arguments it documents itself.
+    A subclass names the function that builds its page in `_PAGE`, as ``"module:function"`` relative to the package, for
+    example ``"hunting.page:build_page"``. The function takes the result, and keyword arguments it documents itself; with
+    ``brief=True`` it builds the short form for terminals. `_TEXT` names the text of a subclass whose text is not its page.
     It implements `document` and, where single outcomes pass or fail, `test_cases`.
     """
 
