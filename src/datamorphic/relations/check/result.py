@@ -470,9 +470,6 @@ class CheckReport(Result):
         )
         return JUnitCase(name=entry.relation, output=output)
 
-    def _export_name(self) -> str:
-        return self.subject
-
     def _export_properties(self) -> Mapping[str, str]:
         return {"headline": self.headline, "complete": str(self.complete).lower()}
 
