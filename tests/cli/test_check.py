@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import xml.etree.ElementTree as ET
 
@@ -94,21 +95,21 @@ def names(told):
 def test_exit_codes(folder):
     kept = run(KNN_HERE, "--param", "k=1", "--inputs", "5", "--relation", "necessary")
     assert kept.exit_code == 0, kept.output
-    assert kept.stdout.startswith("KNN(k=1): all 20 necessary relations hold")
+    assert kept.stdout.startswith("KNN(k=1): All 20 necessary relations hold")
     words = ("own:First", "--param", "k=1", "--inputs", "20", "--relation", "sample order")
     wrong = run(*words)
     assert wrong.exit_code == 1
     assert "1 of 1 necessary relation violated" in wrong.stdout
-    assert "trained on 2 rows of 1 attribute" in wrong.stdout
+    assert "Training rows with their labels, then the test case" in wrong.stdout
     known = run(*words, "--expect-failure", "sample order=it is known, ticket=7")
     assert known.exit_code == 0
-    assert "a hypothesis: it is known, ticket=7" in known.stdout
+    assert "Why it need not hold: it is known, ticket=7" in known.stdout
     broken = run("own:Broken", "--inputs", "5", "--relation", "MR-0")
     assert broken.exit_code == 3
     assert "without an answer" in broken.stdout
     one_class = run(KNN_HERE, "--inputs", "5", "--rows", "1", "--relation", "MR-0")
     assert one_class.exit_code == 0  # nothing to judge, and nothing wrong
-    assert "nothing could be judged" in one_class.stdout
+    assert "Nothing could be judged" in one_class.stdout
 
 
 @pytest.mark.slow
@@ -292,14 +293,14 @@ def test_kept_by_the_words_and_parameters_it_was_asked_with(folder):
 
 @pytest.mark.slow
 def test_a_terminal_shows_what_names_say_and_obeys_none(folder, monkeypatch):
-    data = pd.read_csv("data.csv").rename(columns={"x": "[red]x\x1b[31m"})
+    data = pd.read_csv("data.csv").rename(columns={name: f"[red]{name}\x1b[31m" for name in "xz"})
     data.to_csv("odd.csv", index=False)
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
     told = run("own:First", "odd.csv", "--target", "y", "--inputs", "60", "--rows", "10", "--relation", "sample order")
     assert told.exit_code == 1
-    assert "\x1b[31mx" not in told.stdout
-    assert "[red]x�[31m=" in told.stdout or "z=" in told.stdout
+    assert "\x1b[31m" not in told.stdout
+    assert re.search(r"\[red\][xz]�\[31m", told.stdout)
     assert "\x1b[1;31m" in told.stdout  # our own colours
 
 

@@ -189,7 +189,7 @@ def test_text_a_report_and_a_front_are_written(run, tmp_path):
     assert result.exit_code == 0, result.output
     assert "border pairs from 60 walks" in result.stdout
     assert "for example" in result.stdout
-    assert "capability" in (tmp_path / "out" / "page.html").read_text(encoding="utf-8")
+    assert "Capability" in (tmp_path / "out" / "page.html").read_text(encoding="utf-8")
     assert len(dm.Front.load(tmp_path / "front.parquet")) > 20
 
 

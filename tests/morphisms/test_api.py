@@ -581,7 +581,7 @@ def test_stored_checks_can_be_listed_shown_and_exported_but_not_resumed(run, tmp
     assert "0 runs" not in shown
     assert json.loads(run("runs", "show", "1", "--json").stdout)["verdicts"][4]["verdict"] == "BROKEN"
     assert run("runs", "export", "1").exit_code == 0
-    assert [file.name for file in (tmp_path / "run-1").iterdir()] == ["run.json"]
+    assert sorted(file.name for file in (tmp_path / "run-1").iterdir()) == ["result.json", "run.json"]
     resumed = run("runs", "resume", "1")
     assert resumed.exit_code == 2
     assert "is a check of laws" in resumed.stderr

@@ -243,7 +243,9 @@ def made_mutation(subject, fates):
         traces={},
         errors=errors,
     )
-    return Mutation(program=subject, tried=tried, original=own, inputs=10, compared=100, rules=CrossValidationRules(1))
+    return Mutation(
+        program=subject, results=tried, original=own, inputs=10, compared=100, rules=CrossValidationRules(1)
+    )
 
 
 @pytest.mark.parametrize("subject", ["kNN", "NBC"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from datamorphic.reporting.document import Meter, Page, Section, Table
 from datamorphic.reporting.terminal import format_page
 
@@ -66,3 +68,17 @@ def test_meters_parts_and_commands_are_shown():
     assert render(section)[2:] == [
         *["Finding", "  How sure: certain", "  Repeat: datamorphic test model.skops", "", "  An example", "    x = 1"]
     ]
+
+
+def test_the_width_is_that_of_a_narrow_terminal(monkeypatch):
+    page = Page(title="A page", lead="", sections=[Section(heading="Why", text="word " * 40)])
+
+    def find_longest_line():
+        return max(map(len, format_page(page).splitlines()))
+
+    assert 90 < find_longest_line() <= 100
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "60")
+    assert 50 < find_longest_line() <= 60
+    monkeypatch.setenv("COLUMNS", "300")
+    assert 90 < find_longest_line() <= 100

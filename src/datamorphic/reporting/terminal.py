@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 
@@ -9,14 +11,17 @@ from .document import Facts, Page, Section, Table
 from .text import cut, find_numeric_columns, format_cell, split_blocks, to_one_line, to_printable
 
 LINE_CHARACTERS = 100
+MIN_LINE_CHARACTERS = 40
 MIN_COLUMN_CHARACTERS = 20  # of a column whose cells are wrapped
 MAX_TEXT_CHARACTERS = 2_000
 INDENT = "  "
 COLUMN_GAP = "  "
 
 
-def format_page(page: Page, width: int = LINE_CHARACTERS) -> str:
-    """Return a page as text, wrapped to a width. The headline, commands and tables with many columns may be wider.
+def format_page(page: Page, width: int | None = None) -> str:
+    """Return a page as text, wrapped to a width: by default 100 characters, or that of a narrower terminal.
+
+    The headline, commands and tables with many columns may be wider.
 
     Examples
     --------
@@ -34,12 +39,19 @@ def format_page(page: Page, width: int = LINE_CHARACTERS) -> str:
       symmetry  HOLDS
       identity  BROKEN
     """
+    width = _find_width() if width is None else width
     headline = f"{page.subject}: {page.verdict}" if page.subject else page.verdict or page.title
     facts = [fact for fact in page.facts if fact[1] != page.subject]
     lines = [_clean(headline), *_format_facts(facts, "", width)]
     for section in page.sections:
         lines += ["", *_format_section(section, "", width)]
     return "\n".join(lines)
+
+
+def _find_width() -> int:
+    if not (sys.stdout and sys.stdout.isatty()):
+        return LINE_CHARACTERS
+    return max(MIN_LINE_CHARACTERS, min(LINE_CHARACTERS, shutil.get_terminal_size().columns))
 
 
 def _format_section(section: Section, indent: str, width: int) -> Iterator[str]:
