@@ -194,7 +194,7 @@ _CLASSES = (
     "OutputPattern",
     "Points",
     "Promises",
-    "KeepOptions",
+    "StoreOptions",
     "Space",
     "SpecMap",
     "Store",
@@ -272,7 +272,7 @@ def _read_annotation(annotation: str) -> tuple[str, list[Callable[[Any], bool]],
     words = [
         _TYPES[part][0] if part in _TYPES else _add_article(part)
         for part in parts
-        if part not in ("None", "KeepOptions")
+        if part not in ("None", "StoreOptions")
     ]
     words += ["None"] if "None" in parts else []
     expected = words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]

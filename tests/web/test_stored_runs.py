@@ -6,7 +6,7 @@ pytest.importorskip("nicegui")
 
 import datamorphic as dm
 from datamorphic.errors import DatamorphicError
-from datamorphic.runs.keep import KeepOptions
+from datamorphic.runs.keep import StoreOptions
 from datamorphic.runs.store import Store
 from datamorphic.web.components.figures import build_table
 from datamorphic.web.folder import ServedFolder
@@ -29,7 +29,9 @@ def store_path(tmp_path):
 
 def keep_exploration(store_path, **request):
     with Store.open(store_path) as store:
-        dm.explore(dm.subjects["Box 1"], walks=10, store=KeepOptions(store, None, {"words": request}, lambda run: None))
+        dm.explore(
+            dm.subjects["Box 1"], walks=10, store=StoreOptions(store, None, {"words": request}, lambda run: None)
+        )
 
 
 def add_run(store_path, verb, state, **request):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from .._typing import DataLike, EngineLike, FilePath, ModelLike, StoreLike
 from .._validation import check_types
 from ..runs.flow import Budget
-from ..runs.keep import KeepOptions
+from ..runs.keep import StoreOptions
 from ..space.frames import join_target
 from ..space.options import SpaceOptions
 from ..space.space import Space
@@ -49,7 +49,7 @@ def test(
     engine: EngineLike = None,
     timeout: float | None = None,
     batch: int | None = None,
-    store: StoreLike | KeepOptions = None,
+    store: StoreLike | StoreOptions = None,
     trust: bool = False,
     scalar: bool = False,
     name: str | None = None,

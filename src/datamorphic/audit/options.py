@@ -11,7 +11,7 @@ from .._text import to_jsonable
 from .._typing import DataLike, EngineLike, FilePath, StoreLike
 from .._validation import validate_choice, validate_integer, validate_positive, validate_timeout
 from ..runs.flow import Budget
-from ..runs.keep import KeepOptions, resolve_seed
+from ..runs.keep import StoreOptions, resolve_seed
 from ..space.options import SpaceOptions
 from ..space.space import Space
 from ..systems.wrap import to_classes
@@ -46,7 +46,7 @@ class AuditOptions:
     engine: EngineLike = None
     timeout: float | None = None
     batch: int | None = None
-    store: StoreLike | KeepOptions = None
+    store: StoreLike | StoreOptions = None
     trust: bool = False
     scalar: bool = False
     name: str | None = None
@@ -54,7 +54,7 @@ class AuditOptions:
     request: Mapping[str, Any] = field(default_factory=dict)  # is stored, and repeats the audit
     expectations: Expectations = field(init=False)  # what `expect`, `protected` and `promises` declare
     parsed_budget: Budget = field(init=False)
-    keep: KeepOptions | None = field(init=False)
+    keep: StoreOptions | None = field(init=False)
 
     def __post_init__(self) -> None:
         def set_field(name: str, value: object) -> None:
@@ -73,8 +73,8 @@ class AuditOptions:
         set_field("classes", to_classes(self.classes, "test"))
         self.hints.validate_alone("test", self.space)
         store: Any = self.store
-        set_field("keep", store if store is None or isinstance(store, KeepOptions) else KeepOptions(store))
-        set_field("seed", resolve_seed(self.seed, self.keep or KeepOptions("none")))
+        set_field("keep", store if store is None or isinstance(store, StoreOptions) else StoreOptions(store))
+        set_field("seed", resolve_seed(self.seed, self.keep or StoreOptions("none")))
         expectations = parse_expectations(self.expect, self.protected)
         set_field("request", dict(self.request) or self._build_request(expectations))
         promises = parse_promises_option(self.promises, "test")

@@ -127,7 +127,7 @@ def check(
                 timeout=timeout,
                 batch=batch,
                 shrink=not no_shrink,
-                store=notice.make_keep_options(request),
+                store=notice.make_store_options(request),
                 scalar=scalar,
                 classes=opt.parse_classes(classes),
                 name=name,

@@ -137,7 +137,7 @@ def run_combination_request(
     from ..synthesis.combination.api import combine as make_combination
 
     notice = RunNotice(store, store_option)
-    keep = notice.make_keep_options(request, resume)
+    keep = notice.make_store_options(request, resume)
     options = {name: request[name] for name in OPTION_KEYS}
     with redirect_user_output(), notice:
         source, seeds = _load_source(request)

@@ -115,7 +115,7 @@ class CapabilityCommand:
         notice = RunNotice(store, store_option)
         with redirect_user_output(), notice:
             values = self.load_values(words, trust)
-            values |= {"engine": engine, "store": notice.make_keep_options(dict(words), resume)}
+            values |= {"engine": engine, "store": notice.make_store_options(dict(words), resume)}
             options = self.capability.options(**values)
             options.set(command=self.format_command(words, options.seed))
             result = execute(self.capability, options)

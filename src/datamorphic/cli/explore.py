@@ -195,7 +195,7 @@ def run_exploration(
     from ..exploration.text import format_example
 
     notice = RunNotice(store, store_option)
-    keep = notice.make_keep_options(request, resume)
+    keep = notice.make_store_options(request, resume)
     run_options = {name: request[name] for name in RUN_OPTIONS}
     with redirect_user_output(), notice, Interrupts():
         system, frame, options = _load_request(request, trust)

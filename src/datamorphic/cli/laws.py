@@ -60,7 +60,7 @@ def laws(
         notice = RunNotice(run_store, format_store_option(store), resumable=False)
         with redirect_user_output(), notice:
             source = _load_source(system, subject, data, target, space, hints)
-            report = check_laws(source, examples=examples, seed=seed, store=notice.make_keep_options(request))
+            report = check_laws(source, examples=examples, seed=seed, store=notice.make_store_options(request))
         if as_json:
             print_json({**report.document(), "examples": examples, "run": notice.run})
         else:

@@ -193,7 +193,7 @@ def run_optimisation(
     from ..synthesis.optimisation.api import optimise as improve_tests
 
     notice = RunNotice(store, store_option)
-    keep = notice.make_keep_options(request, resume)
+    keep = notice.make_store_options(request, resume)
     with redirect_user_output(), notice, Interrupts():
         system, options = load_system(request["model"], request["subject"], trust)
         tests = None if request["tests"] is None else _load_tests(request["tests"], system)

@@ -128,7 +128,7 @@ def run_script(
     if save is not None:
         raise UsageError("A script has no front to save. Leave out --save.")
     notice = RunNotice(store, store_option)
-    keep = notice.make_keep_options(request, resume)
+    keep = notice.make_store_options(request, resume)
     with redirect_user_output(), notice, Interrupts(), ExitStack() as stack:
         test_system, maps = _load_systems(request)
         if record is not None:

@@ -18,7 +18,7 @@ from .error_lines import print_error
 from .exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from ..runs.keep import KeepOptions
+    from ..runs.keep import StoreOptions
     from ..runs.store import Store
 
 
@@ -86,13 +86,13 @@ class RunNotice:
         self.run: int | None = None
         self._store, self._store_option, self._resumable = store, store_option, resumable
 
-    def make_keep_options(self, request: dict[str, Any], resume: int | None = None) -> KeepOptions | None:
+    def make_store_options(self, request: dict[str, Any], resume: int | None = None) -> StoreOptions | None:
         """Return the options that let a public function keep its run; None without a store."""
-        from ..runs.keep import KeepOptions
+        from ..runs.keep import StoreOptions
 
         if self._store is None:
             return None
-        return KeepOptions(self._store, resume, {"words": request}, self._begin)
+        return StoreOptions(self._store, resume, {"words": request}, self._begin)
 
     def _begin(self, run: int) -> None:
         self.run = run

@@ -123,7 +123,7 @@ def run_study(
         "scale": request["scale"],
         "seed": request["seed"],
         "engine": engine,
-        "store": notice.make_keep_options(request, resume),
+        "store": notice.make_store_options(request, resume),
     }
     if request["study"] is not None:
         prepare_output_files(html)

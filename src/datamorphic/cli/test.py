@@ -177,7 +177,7 @@ def test(
                     engine=make_engine(engine, workers),
                     timeout=timeout,
                     batch=batch,
-                    store=notice.make_keep_options(stored_request),
+                    store=notice.make_store_options(stored_request),
                     scalar=scalar,
                     classes=class_names,
                     name=name,

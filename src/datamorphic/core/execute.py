@@ -18,7 +18,7 @@ from ..runs.driver import CallCounter, drive
 from ..runs.engines import PersistentEngine, make_engine, needs_processes
 from ..runs.flow import Budget, Flow, ask
 from ..runs.interrupts import Interrupts
-from ..runs.keep import KeepOptions, keep_run, resolve_seed
+from ..runs.keep import StoreOptions, keep_run, resolve_seed
 from ..space.outputs import Outputs
 from ..space.points import Batch
 from ..systems.base import Executor
@@ -67,7 +67,7 @@ class Execution(Generic[Subject]):
 
     subject: Subject
 
-    def __init__(self, verb: str, options: CapabilityOptions, keep: KeepOptions | None) -> None:
+    def __init__(self, verb: str, options: CapabilityOptions, keep: StoreOptions | None) -> None:
         self.verb, self.options, self._keep = verb, options, keep
         self.seed = options.seed if keep is None else resolve_seed(options.seed, keep)
         self.rng = to_generator("seed", verb, self.seed)
@@ -170,11 +170,11 @@ def execute(capability: Runnable[RunOptions, ResultType], options: RunOptions) -
     return result
 
 
-def _read_store_options(options: Running) -> KeepOptions | None:
-    if isinstance(options.store, KeepOptions):
+def _read_store_options(options: Running) -> StoreOptions | None:
+    if isinstance(options.store, StoreOptions):
         return options.store
     if options.store is not None:
-        return KeepOptions(options.store, options.resume)
+        return StoreOptions(options.store, options.resume)
     if options.resume is not None:
         raise ArgumentError(f"Run {options.resume} can only be resumed from its run store. Add store=...")
     return None

@@ -15,7 +15,7 @@ from ..morphisms.subject import build_subject, find_system_name
 from ..runs.engines import make_engine, needs_processes
 from ..runs.flow import Budget
 from ..runs.interrupts import Interrupts
-from ..runs.keep import KeepOptions, keep_run, resolve_seed
+from ..runs.keep import StoreOptions, keep_run, resolve_seed
 from ..space.frames import join_target
 from ..space.options import SpaceOptions
 from ..space.space import Space
@@ -60,7 +60,7 @@ def explore(
     classes: Sequence[Any] | None = None,
     timeout: float | None = None,
     batch: int | None = None,
-    store: FilePath | Store | KeepOptions | None = None,
+    store: FilePath | Store | StoreOptions | None = None,
     resume: int | None = None,
     trust: bool = False,
     scalar: bool = False,
@@ -170,7 +170,7 @@ def explore(
         hints=SpaceOptions(kinds=kinds, steps=feature_steps, bounds=bounds, orders=orders),
     )
     chosen_engine = make_engine(engine)
-    keep = store if isinstance(store, KeepOptions) or store is None else KeepOptions(store, resume)
+    keep = store if isinstance(store, StoreOptions) or store is None else StoreOptions(store, resume)
     if resume is not None and keep is None:
         raise ArgumentError(f"Run {resume} can only be resumed from its run store. Add store=...")
     if keep is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from .._typing import DataLike, ModelLike, StoreLike
 from .._validation import check_types
 from ..errors import DataError
-from ..runs.keep import KeepOptions, keep_run
+from ..runs.keep import StoreOptions, keep_run
 from ..runs.progress import Progress
 from ..space.features import Categorical, Codes, Feature
 from ..space.points import Points
@@ -41,7 +41,7 @@ def laws(
     *,
     examples: int = 500,
     seed: int = 0,
-    store: StoreLike | KeepOptions = None,
+    store: StoreLike | StoreOptions = None,
     progress: bool | None = None,
 ) -> LawReport:
     """Check the laws of a test system by property-based search.
@@ -74,12 +74,12 @@ def laws(
     with Progress(system.name, progress) as display:
         if store is None:
             return check_laws(system, options, show_progress=display.show)
-        keep = store if isinstance(store, KeepOptions) else KeepOptions(store)
+        keep = store if isinstance(store, StoreOptions) else StoreOptions(store)
         return _check_and_keep(keep, test_system, system, options, display)
 
 
 def _check_and_keep(
-    keep: KeepOptions, source: object, system: TestSystem, options: LawOptions, display: Progress
+    keep: StoreOptions, source: object, system: TestSystem, options: LawOptions, display: Progress
 ) -> LawReport:
     """Check the laws, earlier counter-examples first, and store the outcome."""
     space = system.known_space()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # the run store is loaded when it is opened
 
 
 @dataclass(frozen=True)
-class KeepOptions:
+class StoreOptions:
     """Where and how to keep a run."""
 
     store: str | os.PathLike[str] | SupportsRuns
@@ -33,7 +33,7 @@ class KeepOptions:
     on_begin: Callable[[int], None] = lambda run: None  # called with the number of the run
 
 
-def resolve_seed(seed: SeedLike, keep: KeepOptions) -> int:
+def resolve_seed(seed: SeedLike, keep: StoreOptions) -> int:
     """Return an integer seed that can be stored; a resumed run keeps its own."""
     if seed is None and keep.resume is not None:
         with open_store(keep) as store:
@@ -47,7 +47,7 @@ def resolve_seed(seed: SeedLike, keep: KeepOptions) -> int:
 
 @contextmanager
 def keep_run(
-    keep: KeepOptions,
+    keep: StoreOptions,
     verb: str,
     system: str,
     parameters: Mapping[str, Any],
@@ -97,7 +97,7 @@ def describe_environment(engine: str) -> dict[str, Any]:
 
 
 @contextmanager
-def open_store(keep: KeepOptions) -> Iterator[Store]:
+def open_store(keep: StoreOptions) -> Iterator[Store]:
     """Open the store for a block; a store that is already open stays open."""
     from .store import Store
 

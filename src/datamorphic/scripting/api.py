@@ -13,7 +13,7 @@ from .._validation import check_types, validate_seed
 from ..errors import ArgumentError, Interrupted
 from ..runs.engines import PersistentEngine
 from ..runs.interrupts import Interrupts
-from ..runs.keep import KeepOptions, resolve_seed
+from ..runs.keep import StoreOptions, resolve_seed
 from .options import PlayOptions
 from .persistence import keep_script, restore_files
 from .player import ScriptPlayer
@@ -36,7 +36,7 @@ def play(
     seed: int = 0,
     engine: EngineLike = None,
     timeout: float | None = None,
-    store: FilePath | Store | KeepOptions | None = None,
+    store: FilePath | Store | StoreOptions | None = None,
     resume: int | None = None,
     progress: bool | None = None,
 ) -> ScriptResult:
@@ -85,7 +85,7 @@ def play(
     """
     options = PlayOptions(timeout=timeout)
     validate_seed("seed", options.OWNER, seed)
-    keep = store if isinstance(store, KeepOptions) or store is None else KeepOptions(store, resume)
+    keep = store if isinstance(store, StoreOptions) or store is None else StoreOptions(store, resume)
     if resume is not None and keep is None:
         raise ArgumentError(f"Run {resume} can only be resumed from its run store. Add store=...")
     path = Path(os.fspath(script))

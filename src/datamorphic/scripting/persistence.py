@@ -21,7 +21,7 @@ import numpy as np
 
 from .._files import write_file
 from ..errors import StoreError, UsageError
-from ..runs.keep import KeepOptions, keep_run, open_store
+from ..runs.keep import StoreOptions, keep_run, open_store
 from .folder import ScriptFolder
 from .options import PlayOptions
 from .pool import TestPool
@@ -82,7 +82,7 @@ class FileBackup:
         shutil.rmtree(self.path, ignore_errors=True)
 
 
-def restore_files(keep: KeepOptions, script: Path) -> None:
+def restore_files(keep: StoreOptions, script: Path) -> None:
     """Restore the files of a run that will be resumed."""
     if keep.resume is None:
         return
@@ -109,7 +109,7 @@ def discard_backup(run: Run) -> None:
 
 
 @contextmanager
-def keep_script(keep: KeepOptions, plan: ScriptPlan, pool: TestPool, options: PlayOptions) -> Iterator[Session]:
+def keep_script(keep: StoreOptions, plan: ScriptPlan, pool: TestPool, options: PlayOptions) -> Iterator[Session]:
     """Open a session that records the run of a script.
 
     The files that the script may change are copied first.

@@ -17,7 +17,7 @@ from .._typing import EngineLike
 from ..errors import format_error_line
 from ..reporting.export import FilePath
 from ..reporting.junit import JUnitCase
-from ..runs.keep import KeepOptions
+from ..runs.keep import StoreOptions
 from ..runs.versions import read_versions
 from .published import tables
 from .result import Study, StudyResult
@@ -187,7 +187,7 @@ def study_all(
     progress: bool | None = None,
     *,
     engine: EngineLike = None,
-    store: FilePath | Store | KeepOptions | None = None,
+    store: FilePath | Store | StoreOptions | None = None,
     resume: int | None = None,
 ) -> StudyOverview:
     """Compute all studies, each table once, and judge how they agree with the published figures.

@@ -18,7 +18,7 @@ from .._validation import validate_choice, validate_seed
 from ..errors import ArgumentError, DataError, UsageError
 from ..reporting.export import FilePath
 from ..runs.engines import make_engine
-from ..runs.keep import KeepOptions, keep_run
+from ..runs.keep import StoreOptions, keep_run
 from . import (
     coded_classifiers,
     credit_models,
@@ -201,7 +201,7 @@ def study(
     progress: bool | None = None,
     *,
     engine: EngineLike = None,
-    store: FilePath | Store | KeepOptions | None = None,
+    store: FilePath | Store | StoreOptions | None = None,
     resume: int | None = None,
 ) -> Study:
     """Compute a published table, or a group of tables, beside the printed figures.
@@ -284,11 +284,11 @@ def keep_study(
     scale: str,
     seed: int,
     engine: EngineLike,
-    store: FilePath | Store | KeepOptions | None,
+    store: FilePath | Store | StoreOptions | None,
     resume: int | None,
 ) -> Iterator[Session | None]:
     """Open a session that keeps a study in a run store; None without a store."""
-    keep = store if isinstance(store, KeepOptions) or store is None else KeepOptions(store, resume)
+    keep = store if isinstance(store, StoreOptions) or store is None else StoreOptions(store, resume)
     if keep is None:
         if resume is not None:
             raise ArgumentError(f"Run {resume} can only be resumed from its run store. Add store=...")

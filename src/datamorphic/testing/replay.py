@@ -13,7 +13,7 @@ from .._typing import FilePath
 from ..errors import DataError, StoreError
 from ..relations.base import JudgedGroups, Relation, SystemRelation
 from ..runs.flow import Flow, Query
-from ..runs.keep import KeepOptions, open_store
+from ..runs.keep import StoreOptions, open_store
 from ..space.encoding import is_missing
 from ..space.points import Batch, Points, Rows
 from ..space.serialize import value_from_json, value_to_json
@@ -67,7 +67,7 @@ class Memory:
             failures.remember(store, self.system, relation, [{"case": case} for case in cases])
 
     def _open(self) -> AbstractContextManager[Store]:
-        return open_store(self._location if isinstance(self._location, KeepOptions) else KeepOptions(self._location))
+        return open_store(self._location if isinstance(self._location, StoreOptions) else StoreOptions(self._location))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from ...exploration.io import write_front
 from ...exploration.options import ExploreOptions
 from ...exploration.runner import run_exploration
 from ...morphisms.subject import SubjectUnderTest
-from ...runs.keep import KeepOptions, keep_run
+from ...runs.keep import StoreOptions, keep_run
 from ...space.outputs import Outputs
 from ...space.points import Batch
 from ...systems.base import Executor, ScoreRequest, Wrapper
@@ -58,7 +58,7 @@ def interrupt_and_resume(subject: SubjectUnderTest, seed: int, options: ExploreO
 
         def explore(sut: _Fuse, resume: int | None = None) -> Front:
             rng = np.random.default_rng(seed)
-            keep = KeepOptions(Path(folder) / "runs.sqlite", resume, {}, run_ids.append)
+            keep = StoreOptions(Path(folder) / "runs.sqlite", resume, {}, run_ids.append)
             with keep_run(
                 keep, "demo", subject.name, {}, seed=seed, rng=rng, model=None, seeds=subject.seeds
             ) as session:

@@ -23,7 +23,7 @@ from ...runs.driver import CallCounter
 from ...runs.engines import PersistentEngine, make_engine, needs_processes
 from ...runs.flow import Budget
 from ...runs.interrupts import Interrupts
-from ...runs.keep import KeepOptions, resolve_seed
+from ...runs.keep import StoreOptions, resolve_seed
 from ...space.blocks import expand_arrays, has_arrays
 from ...space.frames import join_target
 from ...space.options import SpaceOptions
@@ -77,7 +77,7 @@ def check(
     timeout: float | None = None,
     batch: int | None = None,
     shrink: bool = True,
-    store: FilePath | Store | KeepOptions | None = None,
+    store: FilePath | Store | StoreOptions | None = None,
     space: Space | None = None,
     kinds: Mapping[str, str] | None = None,
     steps: Mapping[str, float] | None = None,
@@ -175,16 +175,16 @@ def check(
         name=name,
         progress=progress,
     )
-    keep = store if isinstance(store, KeepOptions) or store is None else KeepOptions(store)
+    keep = store if isinstance(store, StoreOptions) or store is None else StoreOptions(store)
     return run_check(learner, data, options, keep)
 
 
 def run_check(
-    learner: LearnerLike | ModelLike, data: DataLike | str | None, options: CheckOptions, keep: KeepOptions | None
+    learner: LearnerLike | ModelLike, data: DataLike | str | None, options: CheckOptions, keep: StoreOptions | None
 ) -> CheckReport:
     """Run a check with validated options."""
     began, limit = read_clock(), Budget.parse(options.budget)
-    seed = resolve_seed(options.seed, keep or KeepOptions("none"))
+    seed = resolve_seed(options.seed, keep or StoreOptions("none"))
     model, model_name = _load_model(learner, options.trust, options.name)
     if data is None and options.target is None and options.space is None and hasattr(model, "fit"):
         data = RANDOM_DATA

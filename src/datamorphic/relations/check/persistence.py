@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ...errors import DataError
-from ...runs.keep import KeepOptions, keep_run
+from ...runs.keep import StoreOptions, keep_run
 from .learner_session import LearnerSession
 from .result import CheckReport
 from .violation import LearnerViolation
@@ -63,7 +63,7 @@ class StoredCheck:
 
 @contextmanager
 def keep_check(
-    keep: KeepOptions | None, subject: str, seed: int, model: Any, data: Any, name: str | None
+    keep: StoreOptions | None, subject: str, seed: int, model: Any, data: Any, name: str | None
 ) -> Iterator[StoredCheck | None]:
     """Open a stored run for a check; yield None if nothing is to be stored."""
     if keep is None:

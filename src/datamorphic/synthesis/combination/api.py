@@ -16,7 +16,7 @@ from ...morphisms.cases import TestSet
 from ...morphisms.stock import to_test_system
 from ...runs.engines import make_engine
 from ...runs.interrupts import Interrupts
-from ...runs.keep import KeepOptions, keep_run, resolve_seed
+from ...runs.keep import StoreOptions, keep_run, resolve_seed
 from ...space.table_forms import accept_tables
 from .options import CombineOptions
 from .persistence import remember_violations, retry_violations
@@ -43,7 +43,7 @@ def combine(
     seed: int = 0,
     engine: EngineLike = None,
     timeout: float | None = None,
-    store: FilePath | Store | KeepOptions | None = None,
+    store: FilePath | Store | StoreOptions | None = None,
     resume: int | None = None,
     progress: bool | None = None,
 ) -> CombinationResult:
@@ -115,7 +115,7 @@ def combine(
         timeout=timeout,
     )
     chosen_engine = make_engine(engine)
-    keep = store if isinstance(store, KeepOptions) or store is None else KeepOptions(store, resume)
+    keep = store if isinstance(store, StoreOptions) or store is None else StoreOptions(store, resume)
     if resume is not None and keep is None:
         raise ArgumentError(f"Run {resume} can only be resumed from its run store. Add store=...")
     system = to_test_system(test_system)

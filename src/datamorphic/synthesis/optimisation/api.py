@@ -13,7 +13,7 @@ from ...morphisms.cases import TestSet
 from ...runs.engines import make_engine, needs_processes
 from ...runs.flow import Budget
 from ...runs.interrupts import Interrupts
-from ...runs.keep import KeepOptions, keep_run, resolve_seed
+from ...runs.keep import StoreOptions, keep_run, resolve_seed
 from ...space.space import Space
 from ...space.table_forms import accept_tables
 from .options import MetricLike, OptimiseOptions
@@ -51,7 +51,7 @@ def optimise(
     timeout: float | None = None,
     batch: int | None = None,
     budget: Budget | str | float | None = None,
-    store: FilePath | Store | KeepOptions | None = None,
+    store: FilePath | Store | StoreOptions | None = None,
     resume: int | None = None,
     trust: bool = False,
     name: str | None = None,
@@ -152,7 +152,7 @@ def optimise(
         budget=budget,
     )
     chosen_engine = make_engine(engine)
-    keep = store if isinstance(store, KeepOptions) or store is None else KeepOptions(store, resume)
+    keep = store if isinstance(store, StoreOptions) or store is None else StoreOptions(store, resume)
     if resume is not None and keep is None:
         raise ArgumentError(f"Run {resume} can only be resumed from its run store. Add store=...")
     if keep is not None:
