@@ -2,7 +2,7 @@
 
 import pytest
 
-from support.studio import HOSTILE, find_violations
+from support.studio import HOSTILE
 
 pytest_plugins = ["support.studio"]
 pytestmark = [pytest.mark.slow, pytest.mark.studio]
@@ -110,10 +110,6 @@ def test_a_long_command_survives_a_reload_and_is_stopped(open_page, take_screens
     page.reload()
     page.get_by_text("randomWalkExplore([east").first.wait_for()
     page.get_by_role("button", name="Stop").wait_for()
-    page.emulate_media(color_scheme="dark")
-    page.wait_for_function("document.body.classList.contains('body--dark')")
-    assert find_violations(page) == []  # Stop can be read in the dark, too
-    page.emulate_media(color_scheme="light")
     take_screenshot(page, "running")
     page.get_by_role("button", name="Stop").click()
     page.get_by_text("Stopped. So far").wait_for()
