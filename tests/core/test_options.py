@@ -76,7 +76,7 @@ def test_wrong_values_are_refused_with_what_was_expected(values, message):
 def test_values_are_replaced_by_their_normal_form():
     options = Own(data=[[1]], names=["a"], walks=np.int64(3))
     assert options.names == ("a",)
-    assert options.to_request() == {"walks": 3, "way": "up", "names": ["a"]}
+    assert options.to_request() == {"walks": 3, "way": "up", "share": None, "names": ["a"]}
 
 
 def test_tables_are_read_in_any_form(tmp_path):

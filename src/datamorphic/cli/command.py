@@ -26,7 +26,7 @@ from . import options as opt
 from .console import prepare_output_files, print_json, print_text, redirect_user_output, write_exports
 from .exit_codes import ExitCode, choose_exit_code
 from .load import choose_model_and_data, load_data, load_space, load_system, to_absolute_path
-from .stores import RunNotice, open_store
+from .stores import RunNotice, format_store_option, open_store
 
 if TYPE_CHECKING:
     from ..core.result import Result
@@ -94,8 +94,10 @@ class CapabilityCommand:
         defaults = {parameter.name: parameter.default for parameter in self.build_parameters()}
         words = {"model": to_absolute_path(model), "data": to_absolute_path(data)}
         words |= {name: _to_word(value) for name, value in values.items() if value != defaults[name]}
-        with open_store(face.pop("store")) as run_store:
-            self.run_request(words, run_store, engine=make_engine(face.pop("engine"), face.pop("workers")), **face)
+        store = face.pop("store")
+        with open_store(store) as run_store:
+            engine = make_engine(face.pop("engine"), face.pop("workers"))
+            self.run_request(words, run_store, engine=engine, store_option=format_store_option(store), **face)
 
     def run_request(
         self,

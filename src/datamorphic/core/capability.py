@@ -88,8 +88,8 @@ def build_options(
 
 def get_capability(function: Callable[..., Any]) -> Capability[Any, Any]:
     """Return the capability of a public function."""
-    found: Capability[Any, Any] = function.capability  # type: ignore[attr-defined]
-    return found
+    described: Capability[Any, Any] = function.capability  # type: ignore[attr-defined]
+    return described
 
 
 # -- signature and documentation -----------------------------------------------------------------------------------------

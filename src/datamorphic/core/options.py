@@ -127,11 +127,11 @@ class Options:
             object.__setattr__(self, name, value)
 
     def to_request(self) -> dict[str, Any]:
-        """Return what a run store keeps of the options: those that are stored and say something."""
+        """Return what a run store keeps of the options, to compare with when the run is resumed."""
         return {
-            field.name: to_jsonable(value)
+            field.name: to_jsonable(getattr(self, field.name))
             for field in list_fields(type(self))
-            if field.option.stored and (value := getattr(self, field.name)) is not None
+            if field.option.stored
         }
 
 
