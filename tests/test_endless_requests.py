@@ -351,6 +351,20 @@ def test_a_request_that_cannot_end_is_refused_with_an_estimate(name):
     )
 
 
+def test_examples_that_are_refused_once_are_no_counterexample(monkeypatch):
+    shares = []
+
+    def note(pace, share):
+        shares.append(share)
+        if len(shares) == 30:  # and never again, as on a machine that was busy for a moment
+            raise ArgumentError("too many")
+
+    monkeypatch.setattr(WorkPace, "note", note)
+    with pytest.raises(ArgumentError, match="too many"):
+        dm.laws(SPACE, examples=100, progress=False)
+    assert len(shares) == 30
+
+
 def answer_slowly(row):
     time.sleep(1e-4)
     return row["x"] > 2

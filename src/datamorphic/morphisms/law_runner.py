@@ -14,7 +14,7 @@ import numpy as np
 
 from .._estimates import WorkPace
 from .._text import pluralize
-from ..errors import DatamorphicError
+from ..errors import ArgumentError, DatamorphicError
 from ..space.features import Codes
 from ..space.points import Points
 from .law_context import LawContext, LawViolation, Triples
@@ -147,9 +147,15 @@ def _draw_triples(context: LawContext, options: LawOptions) -> list[Codes]:
 
     def body(triple: Codes) -> None:
         drawn_codes.append(triple)
-        pace.note(len(drawn_codes) / options.examples)
+        try:
+            pace.note(len(drawn_codes) / options.examples)
+        except ArgumentError as error:
+            raise _TooManyExamples(str(error)) from None
 
-    _run_hypothesis(body, context, options)
+    try:
+        _run_hypothesis(body, context, options)
+    except _TooManyExamples as end:
+        raise ArgumentError(str(end)) from None
     return drawn_codes
 
 
@@ -198,6 +204,10 @@ def _ignore_constants_in_modules() -> Iterator[None]:
     finally:
         providers._get_local_constants = function
         cache.cache.clear()
+
+
+class _TooManyExamples(BaseException):
+    """Ends a search that would take too long. Hypothesis takes an `Exception` for a counterexample, and would try it again."""
 
 
 class _LawBroken(Exception):
