@@ -53,7 +53,7 @@ def workers(name, model, inputs, walks):
     plain = steady_plain = None
     for engine in ENGINES:
         front, total = explore(engine, walks)
-        starting = explore(engine, 4, batch=1, seeds=4, steps=1)[1]  # a row at a time: every worker has to start
+        starting = explore(engine, 4, batch=1, seeds=4, max_halvings=1)[1]  # a row at a time: every worker has to start
         steady = total - starting
         plain, steady_plain = plain or total, steady_plain or steady
         print(

@@ -181,7 +181,7 @@ def test_an_exploration_from_the_command_line_imports_only_what_it_needs(store, 
         "datamorphic.reporting.thinning",
     }
     assert not unneeded & printed
-    assert "datamorphic.exploration.api" in printed
+    assert "datamorphic.exploration.run" in printed
 
 
 def test_the_version_is_printed_without_importing_commands():

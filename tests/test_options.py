@@ -7,13 +7,12 @@ from dataclasses import MISSING, fields
 
 import datamorphic as dm
 from datamorphic.audit.options import AuditOptions
-from datamorphic.exploration.options import ExploreOptions, PlanOptions
+from datamorphic.exploration.options import PlanOptions
 from datamorphic.hunting.options import GenerateOptions, HuntOptions, SimulateOptions
 from datamorphic.morphisms.options import LawOptions
 from datamorphic.mutation.options import MutateOptions
 from datamorphic.relations.check.options import CheckOptions
 from datamorphic.risk.credit.options import CreditOptions
-from datamorphic.risk.fairness.options import FairnessOptions
 from datamorphic.scripting.options import PlayOptions
 from datamorphic.synthesis.combination.options import CombineOptions
 from datamorphic.synthesis.optimisation.options import OptimiseOptions
@@ -38,9 +37,9 @@ SUBJECTS = {
     "tests",
 }
 #: How the subject is wrapped, where the run is stored, and what is shown.
-RUN_SETTINGS = {"name", "scalar", "trust", "seed", "engine", "store", "resume", "progress"}
+RUN_SETTINGS = {"classes", "name", "scalar", "trust", "seed", "engine", "store", "resume", "progress"}
 #: Hints for columns, which option sets hold as one `SpaceOptions`.
-HINTS = {"kinds", "steps", "feature_steps", "bounds", "orders"}
+HINTS = {"kinds", "steps", "column_steps", "bounds", "orders"}
 #: Parameters of generators and selectors, which option sets hold as one mapping.
 GENERATOR_PARAMETERS = {"k", "options"}
 
@@ -49,8 +48,6 @@ OPTION_SETS = {
     "combine": CombineOptions,
     "cover": CoverOptions,
     "credit": CreditOptions,
-    "explore": ExploreOptions,
-    "fairness": FairnessOptions,
     "generate": GenerateOptions,
     "hunt": HuntOptions,
     "laws": LawOptions,

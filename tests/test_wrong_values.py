@@ -690,7 +690,6 @@ WORDS = {
     "classes": "class",
     "data": "rows|[Cc]olumn|relation|inputs|case|move",
     "expected_failures": "expected to fail",
-    "feature_steps": "steps",
     "given": "domain",
     "later": "data",
     "keep": "filter",

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from .audit.result import Result as Result
     from .data.programs import programs as programs
     from .data.subjects import subjects as subjects
-    from .exploration.api import explore as explore
     from .exploration.front import Front as Front
     from .exploration.plan import plan as plan
+    from .exploration.run import explore as explore
     from .hunting.api import generate as generate
     from .hunting.api import hunt as hunt
     from .hunting.api import simulate as simulate
@@ -112,7 +112,7 @@ _NAMES = {
     "audit.result": "AuditResult Result",
     "data.programs": "programs",
     "data.subjects": "subjects",
-    "exploration.api": "explore",
+    "exploration.run": "explore",
     "exploration.front": "Front",
     "exploration.plan": "plan",
     "hunting.api": "generate hunt simulate",

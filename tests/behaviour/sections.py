@@ -281,7 +281,7 @@ for _model in ("logistic", "tree", "svc"):
         )
 _EXPLORE_OPTIONS: dict[str, dict[str, Any]] = {
     "delta": {"delta": 1e-3},
-    "steps 5": {"steps": 5},
+    "steps 5": {"max_halvings": 5},
     "walk distance 5": {"walk_distance": 5},
     "moves of two features": {"moves": ["petal width (cm)", "up_petal length (cm)"]},
     "budget 900 runs": {"budget": "900 runs"},

@@ -61,7 +61,7 @@ def stopping(x, y):
 """
 
 TARGETS = ["--strategy", "random_target"]
-SHORT = ["--walks", "12", "--steps", "6", *TARGETS]
+SHORT = ["--walks", "12", "--max-halvings", "6", *TARGETS]
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ def test_a_model_file_needs_trust_where_it_is_a_pickle(run, tmp_path):
 
 @pytest.mark.slow
 def test_a_function_of_one_case(run):
-    arguments = ["data.csv", "--walks", 10, "--steps", 4, "--json"]
+    arguments = ["data.csv", "--walks", 10, "--max-halvings", 4, "--json"]
     found = run("talking_rules:one", *arguments, "--scalar")
     assert found.exit_code == 0, found.output
     assert json.loads(found.stdout)["borders"].keys() == {"high | low"}

@@ -46,7 +46,6 @@ RENAMED = {
     "kinds": "kind",
     "steps": "column-step",
     "column_steps": "column-step",
-    "feature_steps": "column-step",
     "orders": "order",
     "relations": "relation",
     "expected_failures": "expect-failure",
@@ -63,12 +62,7 @@ RENAMED = {
     "maps": "map",
 }
 #: parameters whose name in one command is that of the function, although other commands rename it, or the reverse
-RENAMED_IN = {
-    ("explore", "steps"): "steps",
-    ("optimise", "steps"): "steps",
-    ("hunt", "relations"): "RELATIONS",
-    ("script", "test_system"): "system",
-}
+RENAMED_IN = {("optimise", "steps"): "steps", ("hunt", "relations"): "RELATIONS", ("script", "test_system"): "system"}
 
 #: options that only the command line has: where inputs come from that Python has as objects,
 INPUTS = {"MODEL", "DATA", "SYSTEM", "subject", "system", "data", "target", "trust", "workers", "param", "train"}

@@ -172,7 +172,9 @@ def test_intervals_have_their_nominal_coverage():
     truth = 2 * p * (1 - p)
     held = 0
     for seed in range(60 if LONG else 30):
-        front = dm.explore(dm.subjects["Box 1"], strategy="random_target", walks=200, seeds=5000, steps=2, seed=seed)
+        front = dm.explore(
+            dm.subjects["Box 1"], strategy="random_target", walks=200, seeds=5000, max_halvings=2, seed=seed
+        )
         low, high = front.capability_interval()
         held += low <= truth <= high
         least, most = front.cost_interval()
@@ -344,7 +346,7 @@ def test_borders_of_paths_are_as_near_the_root_as_possible():
 
     front = dm.explore(rule, SQUARE, "random_target", walks=400)
     roots = [(a.split("/")[0], b.split("/")[0]) for a, b in zip(front.a_output, front.b_output, strict=True)]
-    start = dm.explore(rule, SQUARE, "random_target", walks=400, steps=0)
+    start = dm.explore(rule, SQUARE, "random_target", walks=400, max_halvings=0)
     parted = [a.split("/")[0] != b.split("/")[0] for a, b in zip(start.a_output, start.b_output, strict=True)]
     # whoever began with different roots ends with different roots
     assert [a != b for a, b in roots] == parted
@@ -373,7 +375,7 @@ def test_clusterers_with_and_without_predict(blobs):
         ({"strategy": "random"}, ArgumentError, "'random_walk'"),
         ({"walks": -1}, ArgumentError, "walks"),
         ({"walks": 1.5}, ArgumentError, "walks"),
-        ({"steps": -1}, ArgumentError, "steps"),
+        ({"max_halvings": -1}, ArgumentError, "max_halvings"),
         ({"walk_distance": 0}, ArgumentError, "walk_distance"),
         ({"delta": 0}, ArgumentError, "delta"),
         ({"refine": "newton"}, ArgumentError, "refine"),
@@ -692,7 +694,7 @@ def test_pairs_without_scores_are_bisected(blobs, everywhere):
     ("learner", "options"),
     rotate(
         [LogisticRegression(), *([SVC()] if LONG else []), GaussianNB()],
-        [{"steps": 60}, {"delta": 1e-30}, *([{"delta": 1e-14}, {"steps": 1100}] if LONG else [])],
+        [{"max_halvings": 60}, {"delta": 1e-30}, *([{"delta": 1e-14}, {"max_halvings": 1100}] if LONG else [])],
     ),
 )
 def test_narrowing_by_scores_is_as_precise_as_bisection(blobs, learner, options):

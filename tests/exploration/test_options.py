@@ -9,9 +9,8 @@ import pytest
 import datamorphic as dm
 from datamorphic.errors import ArgumentError
 from datamorphic.exploration.borders import Jump, MultiLabel, Threshold
-from datamorphic.exploration.options import STRATEGIES, ExploreOptions, PlanOptions
+from datamorphic.exploration.options import STRATEGIES, ExploreOptions, PlanOptions, WalkOptions
 from datamorphic.runs.flow import Budget
-from datamorphic.space.options import SpaceOptions
 from support.cases import in_one_test
 
 
@@ -24,7 +23,7 @@ from support.cases import in_one_test
         ({"walks": -1}, "walks"),
         ({"walk_distance": 0}, "walk_distance"),
         ({"delta": 0}, "delta"),
-        ({"steps": 1.5}, "steps"),
+        ({"max_halvings": 1.5}, "max_halvings"),
         ({"timeout": -1}, "timeout"),
         ({"batch": 0}, "batch"),
         ({"budget": "much"}, "budget"),
@@ -35,12 +34,12 @@ from support.cases import in_one_test
 )
 def test_invalid_options_are_rejected_when_they_are_made(arguments, name):
     with pytest.raises(ArgumentError, match=name):
-        ExploreOptions(**arguments)
+        WalkOptions(**arguments)
 
 
 def test_messages_name_the_public_function():
     with pytest.raises(ArgumentError, match="explore"):
-        ExploreOptions(walks=-1)
+        WalkOptions(walks=-1)
     with pytest.raises(ArgumentError, match="plan"):
         PlanOptions(walks=-1)
     with pytest.raises(ArgumentError, match="trial"):
@@ -48,33 +47,33 @@ def test_messages_name_the_public_function():
 
 
 def test_defaults_of_halvings_and_trial_walks():
-    assert ExploreOptions().halvings == 20
-    assert ExploreOptions(steps=5, delta=0.1).halvings == 5
-    assert ExploreOptions(delta=0.1).halvings > 1000
+    assert WalkOptions().halvings == 20
+    assert WalkOptions(max_halvings=5, delta=0.1).halvings == 5
+    assert WalkOptions(delta=0.1).halvings > 1000
     assert [PlanOptions(walks=walks).trial_walks for walks in (10, 1_000, 100_000)] == [40, 100, 1_000]
     assert PlanOptions(trial=30).trial_walks == 30
 
 
 def test_a_new_border_is_made_each_time():
-    assert ExploreOptions().make_border() is None
-    assert isinstance(ExploreOptions(threshold=2).make_border(), Threshold)
-    assert isinstance(ExploreOptions(jump=2).make_border(), Jump)
-    options = ExploreOptions(labels="multi")
+    assert WalkOptions().make_border() is None
+    assert isinstance(WalkOptions(threshold=2).make_border(), Threshold)
+    assert isinstance(WalkOptions(jump=2).make_border(), Jump)
+    options = WalkOptions(labels="multi")
     assert isinstance(options.make_border(), MultiLabel)
     assert options.make_border() is not options.make_border()
 
 
 def test_the_request_of_a_run_has_the_keys_that_older_stores_have():
-    request = ExploreOptions(budget="90s", moves=("up_x",)).to_request(seed_count=7)
-    assert list(request) == [
+    request = ExploreOptions(model=classify, budget="90s", moves=("up_x",)).to_request()
+    assert set(request) >= {
         *("strategy", "walks", "steps", "walk_distance", "delta", "moves", "refine", "pool"),
-        *("timeout", "batch", "budget", "threshold", "jump", "labels", "target", "seeds"),
-    ]
+        *("timeout", "batch", "budget", "threshold", "jump", "labels", "target"),
+    }
     assert request["budget"] == {"seconds": 90.0}
     assert request["moves"] == ["up_x"]
-    assert request["seeds"] == 7
-    assert ExploreOptions(budget="90s").limits == Budget(seconds=90.0)
-    hinted = ExploreOptions(hints=SpaceOptions(bounds={"x": (0, None)})).to_request(seed_count=7)
+    assert request["steps"] == 20
+    assert ExploreOptions(model=classify, budget="90s").limits == Budget(seconds=90.0)
+    hinted = ExploreOptions(model=classify, bounds={"x": (0, None)}).to_request()
     assert hinted["space_hints"] == {"bounds": {"x": [0, None]}}
 
 
@@ -94,7 +93,7 @@ def test_hints_change_the_space_that_is_inferred():
     frame = pd.DataFrame({"x": range(11), "y": np.linspace(0, 1, 11)})
     plain = dm.explore(classify, frame, walks=20, progress=False)
     assert plain.space["x"].kind == "integer"
-    options = {"kinds": {"x": "continuous"}, "feature_steps": {"x": 0.5}, "bounds": {"y": (-1, 2)}}
+    options = {"kinds": {"x": "continuous"}, "column_steps": {"x": 0.5}, "bounds": {"y": (-1, 2)}}
     hinted = dm.explore(classify, frame, walks=20, progress=False, **options)
     assert hinted.space["x"].kind == "continuous"
     assert hinted.space["x"].step == 0.5

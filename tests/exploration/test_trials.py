@@ -10,7 +10,7 @@ from datamorphic.exploration.trials import StrategyTrial, TrialCurve, choose_tri
 def make_trial(strategy, *, distance=12, seeds_per_walk=0.5, subject="Box 2"):
     def run(walks):
         return dm.explore(
-            dm.subjects[subject], strategy=strategy, walks=walks, walk_distance=distance, steps=8, seed=walks
+            dm.subjects[subject], strategy=strategy, walks=walks, walk_distance=distance, max_halvings=8, seed=walks
         )
 
     return StrategyTrial(strategy=strategy, step_factor=1.0, run=run, seeds_per_walk=seeds_per_walk)

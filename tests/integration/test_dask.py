@@ -89,7 +89,7 @@ def test_killing_a_worker_changes_nothing(client, tmp_path):
         return np.where(frame["x"] ** 2 + frame["y"] > 20, "in", "out")
 
     space = dm.Space([dm.Continuous("x", -6, 6), dm.Continuous("y", -6, 6)])
-    options = {"strategy": "random_walk", "walks": 200, "batch": 40, "steps": 10, "walk_distance": 10}
+    options = {"strategy": "random_walk", "walks": 200, "batch": 40, "max_halvings": 10, "walk_distance": 10}
     alone = saved(dm.explore(slow, space, **options), tmp_path / "f")
     killed = []
 

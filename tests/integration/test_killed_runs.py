@@ -82,7 +82,7 @@ def test_the_command_killed_with_two_workers_goes_on_with_one(tmp_path, monkeypa
         assert done.exit_code == 0, done.output
         return json.loads(done.stdout)
 
-    explore = ["explore", "slow_system:slow", "data.csv", "--walks", "40", "--steps", "12", "--batch", "20"]
+    explore = ["explore", "slow_system:slow", "data.csv", "--walks", "40", "--max-halvings", "12", "--batch", "20"]
     whole = answer(*explore)
     asked = log.stat().st_size
     for _ in range(5 if LONG else 1):

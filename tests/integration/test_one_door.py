@@ -48,11 +48,12 @@ class Verb:
     arguments: tuple[str, ...]
     kill_at: int
     exit_code: int = 0  # of the whole run
-    small_budget: str = "500 runs"  # enough to begin
+    small_budget: str | None = "500 runs"  # enough to begin; None if the verb has no end that a budget could cut off
 
 
 VERBS = {
-    "fairness": Verb(("fairness", "deciding:decide", "people.csv", "--protected", "gender", "--outcome", "yes"), 3, 1)
+    "fairness": Verb(("fairness", "deciding:decide", "people.csv", "--protected", "gender", "--outcome", "yes"), 3, 1),
+    "explore": Verb(("explore", "deciding:decide", "people.csv", "--walks", "60"), 6, small_budget=None),
 }
 #: what differs between two runs that found the same
 FLEETING = ("seconds", "run")
@@ -119,7 +120,7 @@ def test_a_row_that_hangs_does_not_stop_the_run(call, verb):
     call(*case.arguments, "--timeout=5", "--store=none", code=case.exit_code)
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", [verb for verb, case in VERBS.items() if case.small_budget is not None])
 def test_a_spent_budget_is_incomplete(call, verb):
     case = VERBS[verb]
     document = json.loads(call(*case.arguments, "--budget", case.small_budget, "--json", code=4))
@@ -134,3 +135,9 @@ def test_reports_are_written(call, verb, tmp_path):
     call(*case.arguments, "--html=report.html", "--junit=junit.xml", "--store=none", code=case.exit_code)
     assert "<html" in (tmp_path / "report.html").read_text()
     assert "<testsuite" in (tmp_path / "junit.xml").read_text()
+
+
+def test_an_exploration_ends_with_its_budget(call):
+    document = json.loads(call(*VERBS["explore"].arguments, "--budget=400 runs", "--json", code=0))
+    assert 0 < document["runs"] <= 400
+    assert document["pairs"] > 0

@@ -59,7 +59,7 @@ def areas(rule):
 def test_random_target_finds_what_the_areas_of_the_classes_allow(name):
     # so many seeds that two walks hardly ever share one: the walks are independent
     walks = 20_000
-    front = dm.explore(dm.subjects[name], strategy="random_target", walks=walks, steps=1, seeds=60_000, seed=1)
+    front = dm.explore(dm.subjects[name], strategy="random_target", walks=walks, max_halvings=1, seeds=60_000, seed=1)
     expected = 1 - (areas(DEFINITIONS[name]) ** 2).sum()
     assert abs(front.capability - expected) < 3 * np.sqrt(expected * (1 - expected) / walks)
 
@@ -87,7 +87,7 @@ def test_walks_find_what_an_independent_simulation_finds(name, directed):
         strategy="directed_walk" if directed else "random_walk",
         moves=["upward"] if directed else None,
         walks=walks,
-        steps=1,
+        max_halvings=1,
         seeds=walks if directed else 100_000,
         seed=2,
     )

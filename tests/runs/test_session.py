@@ -272,5 +272,5 @@ def test_setting_the_time_of_the_computer_changes_nothing(jump, tmp_path, monkey
 
 
 def test_a_coarse_clock_divides_nothing_by_zero(clock):
-    assert dm.explore(dm.subjects["Box 1"], walks=10, steps=4, batch=20, engine="threads:2").runs
+    assert dm.explore(dm.subjects["Box 1"], walks=10, max_halvings=4, batch=20, engine="threads:2").runs
     assert isolated.MAX_START_ATTEMPTS > 1

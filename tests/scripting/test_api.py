@@ -135,7 +135,7 @@ def test_a_script_for_red_wine(tmp_path, real_data):
     from datamorphic.data.learners import reference_model, reference_space
 
     model, space = reference_model("red_wine", "DT", frame), reference_space("red_wine", frame)
-    options = {"space": space, "steps": 20, "refine": "bisect"}
+    options = {"space": space, "max_halvings": 20, "refine": "bisect"}
     draws = [np.random.SeedSequence(2, spawn_key=(number,)) for number in range(7)]
     expected = [
         dm.explore(model, inputs, strategy="random_target", walks=30, seed=draws[number], **options)

@@ -101,7 +101,9 @@ def test_statistics_are_those_of_explore_for_the_same_draws(tmp_path):
             for _ in range(2):
                 seeds, walks = (np.random.SeedSequence(11, spawn_key=(number + i,)) for i in range(2))
                 cases = dm.subjects[subject].make_seeds(n=60, seed=seeds).input
-                front = dm.explore(dm.subjects[subject], seeds=cases, seed=walks, steps=20, refine="bisect", **options)
+                front = dm.explore(
+                    dm.subjects[subject], seeds=cases, seed=walks, max_halvings=20, refine="bisect", **options
+                )
                 tests = dm.TestSet.of_seeds(dm.Points.concat([front.seeds, front.a, front.b]))
                 mutants = tests.filter(np.arange(len(tests)) >= 60)
                 tests = dm.TestSet.concat(

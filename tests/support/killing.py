@@ -68,7 +68,7 @@ def run(store, log, way, resume=None):
         SPACE,
         walks=18,
         walk_distance=8,
-        steps=8,
+        max_halvings=8,
         seeds=40,
         seed=3,
         batch=BATCH,

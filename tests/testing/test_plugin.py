@@ -625,7 +625,7 @@ FRONT = """
 
     def test_front():
         dm.assert_front_unchanged(
-            model, SPACE, "front.parquet", walks=12, steps=6, strategy="random_target", tolerance=TOLERANCE
+            model, SPACE, "front.parquet", walks=12, max_halvings=6, strategy="random_target", tolerance=TOLERANCE
         )
 """
 

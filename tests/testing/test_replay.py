@@ -15,7 +15,7 @@ from support.cases import LONG
 GRID = pd.DataFrame(np.random.default_rng(0).random((40, 2)) * [1, 3], columns=["x", "y"]).sort_values("x")
 X = GRID["x"].tolist()  # so odd that no case half-way between two others is one of them
 SPACE = dm.Space([dm.Continuous("x", 0, 1, step=0.1), dm.Continuous("y", 0, 3, step=0.25)])
-HOW = {"walks": 12, "steps": 4, "strategy": "random_target", "space": SPACE, "name": "churn", "progress": False}
+HOW = {"walks": 12, "max_halvings": 4, "strategy": "random_target", "space": SPACE, "name": "churn", "progress": False}
 
 
 def rule(frame):
@@ -250,7 +250,7 @@ def test_failures_of_another_system_of_the_same_name_are_ignored(url, features, 
         asked.append(len(frame))
         return frame["x"] > 0.0625
 
-    options = {"walks": 4, "steps": 4, "strategy": "random_target", "name": "churn"}
+    options = {"walks": 4, "max_halvings": 4, "strategy": "random_target", "name": "churn"}
     front = dm.explore(other, dm.Space(features), **options, store=url, progress=False)
     assert front.tally.retried_failures is None, why
     assert asked[0] > 1  # the run itself
@@ -305,7 +305,7 @@ def test_values_of_every_kind_are_replayed_unchanged(url, kind):
     def run():
         batches.clear()
         return dm.explore(
-            model, frame, "random_target", walks=8, steps=3, space=space, store=url, name="kinds", progress=False
+            model, frame, "random_target", walks=8, max_halvings=3, space=space, store=url, name="kinds", progress=False
         )
 
     first = run().incidents.drop(columns=["status", "message"])

@@ -11,7 +11,6 @@ import typer
 from . import options as opt
 from .console import prepare_output_files, print_json, print_text, redirect_user_output, write_exports
 from .exit_codes import ExitCode, choose_exit_code
-from .explore import HINTS_KEY
 from .load import choose_model_and_data, load_data, load_learner, load_named, load_space, to_absolute_path
 from .stores import RunNotice, format_store_option, open_store
 
@@ -103,7 +102,7 @@ def check(
     }
     hints: dict[str, Any] = dict(opt.parse_hints(kind, feature_step, bounds, order).to_dict())
     if hints:
-        request[HINTS_KEY] = hints
+        request[opt.HINTS_KEY] = hints
     request |= opt.collect_options(space=space and os.path.abspath(space), name=name)
     with open_store(store) as run_store:
         notice = RunNotice(run_store, format_store_option(store), resumable=False)

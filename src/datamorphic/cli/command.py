@@ -20,21 +20,21 @@ import typer
 
 from ..core.capability import Capability
 from ..core.execute import execute
-from ..core.options import FILES_PANEL, OptionField, list_alternatives, list_fields
+from ..core.options import FILES_PANEL, OptionField, find_former_names, list_alternatives, list_fields
 from ..errors import UsageError
+from ..runs.interrupts import Interrupts
 from . import options as opt
-from .console import prepare_output_files, print_json, print_text, redirect_user_output, write_exports
+from .console import FILE_NOUNS, prepare_output_files, print_json, print_line, print_text, redirect_user_output
 from .exit_codes import ExitCode, choose_exit_code
 from .load import choose_model_and_data, load_data, load_space, load_system, to_absolute_path
 from .stores import RunNotice, format_store_option, open_store
 
 if TYPE_CHECKING:
-    from ..core.result import Result
     from ..runs.engine_base import Engine
     from ..runs.store import Store
 
 #: options of a command that say where to compute and what to print; the others are stored with the run
-FACE_OPTIONS = ("store", "engine", "workers", "trust", "allow_incomplete", "as_json", "html", "junit")
+FACE_OPTIONS = ("store", "engine", "workers", "trust", "as_json", "html", "junit")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,17 +45,21 @@ class CapabilityCommand:
     model_help: str = "A model file, a service (.toml), or module:object."
     data_help: str = "Real inputs: a CSV or Parquet file, or data:NAME (data:iris)."
     files: Mapping[str, str] = field(default_factory=dict)  # further files to write, each with its help
+    needs_data: bool = True
+    has_subjects: bool = False  # whether a built-in classifier can take the place of MODEL
 
     @property
     def request_keys(self) -> list[str]:
-        """The keys of a stored request: what the command can be called with."""
-        return [option_field.name for option_field in list_fields(self.capability.options)]
+        """The keys of a stored request: what the command can be called with, now and in earlier versions."""
+        names = [option_field.name for option_field in list_fields(self.capability.options)]
+        return [*names, *find_former_names(self.capability.options), "subject", opt.HINTS_KEY]
 
     def build_parameters(self) -> list[inspect.Parameter]:
         """Return the parameters of the command in the order of its help."""
         declarations: list[tuple[str, Any, Any]] = [
             ("model", Annotated[str | None, opt.argument("MODEL", self.model_help)], None),
             ("inputs", Annotated[str | None, opt.argument("DATA", self.data_help)], None),
+            *([("subject", opt.Subject, None)] if self.has_subjects else []),
             ("data", opt.Data, None),
         ]
         declarations += [
@@ -67,13 +71,13 @@ class CapabilityCommand:
             ("workers", opt.Workers, None),
             ("engine", opt.EngineName, None),
             ("store", opt.StoreUrl, None),
+            *self.list_face_options(),
             ("html", opt.HtmlFile, None),
             ("junit", opt.JunitFile, None),
             *(
                 (name, Annotated[Path | None, opt.option("FILE", text, panel=FILES_PANEL)], None)
                 for name, text in self.files.items()
             ),
-            ("allow_incomplete", opt.AllowIncomplete, False),
             ("as_json", opt.Json, False),
         ]
         return [
@@ -87,13 +91,9 @@ class CapabilityCommand:
         """Run the command with the values of its parameters."""
         from ..runs.engines import make_engine
 
-        model, data = choose_model_and_data(
-            values.pop("model"), values.pop("inputs"), None, values.pop("data"), values.get("target")
-        )
-        face = {name: values.pop(name) for name in (*FACE_OPTIONS, *self.files)}
-        defaults = {parameter.name: parameter.default for parameter in self.build_parameters()}
-        words = {"model": to_absolute_path(model), "data": to_absolute_path(data)}
-        words |= {name: _to_word(value) for name, value in values.items() if value != defaults[name]}
+        own_names = [name for name, _, _ in self.list_face_options()]
+        face = {name: values.pop(name) for name in (*FACE_OPTIONS, *self.files, *own_names)}
+        words = self.collect_words(values)
         store = face.pop("store")
         with open_store(store) as run_store:
             engine = make_engine(face.pop("engine"), face.pop("workers"))
@@ -107,62 +107,120 @@ class CapabilityCommand:
         engine: Engine,
         resume: int | None = None,
         trust: bool = False,
-        allow_incomplete: bool = False,
         as_json: bool = False,
         store_option: str = "",
-        **files: Path | None,
+        html: Path | None = None,
+        junit: Path | None = None,
+        **face: Any,
     ) -> None:
         """Run what a command was called with, or resume a run, and print the result."""
+        files = {"html": html, "junit": junit, **{name: face.pop(name, None) for name in self.files}}
         prepare_output_files(*files.values())
         notice = RunNotice(store, store_option)
-        with redirect_user_output(), notice:
+        with redirect_user_output(), notice, Interrupts():
             values = self.load_values(words, trust)
             values |= {"engine": engine, "store": notice.make_store_options(dict(words), resume)}
             options = self.capability.options(**values)
             options.set(command=self.format_command(words, options.seed))
             result = execute(self.capability, options)
-            document, text = (result.document(), "") if as_json else ({}, result.describe())
+            face = self.interpret(result, face)
+            # these may call the model: its output must not reach stdout
+            self.write_files(result, files, **face)
+            document, text = (
+                ({}, self.format_text(result, **face)) if not as_json else (self.build_document(result, **face), "")
+            )
         if as_json:
-            print_json(document | {"run": notice.run})
+            print_json(document | {"seed": options.seed, "run": notice.run, "interrupted": result.interrupted})
         else:
             print_text(text, passed=getattr(result, "passed", None))
-            write_exports(result, files, silent=False)
+            for name, file in files.items():
+                if file is not None and name in FILE_NOUNS:
+                    print_line(f"{FILE_NOUNS[name]}: {file}")
             notice.print_end()
-        if as_json:
-            write_exports(result, files, silent=True)
-        code = _choose_code(result, allow_incomplete)
+        code = self.choose_code(result, **face)
         if code is not ExitCode.OK:
             raise typer.Exit(code)
 
+    # -- what a command may do differently -----------------------------------------------------------------------------
+
+    def list_face_options(self) -> list[tuple[str, Any, Any]]:
+        """Return the options that say what to do with the result, each with its type and default."""
+        return [("allow_incomplete", opt.AllowIncomplete, False)]
+
+    def interpret(self, result: Any, face: dict[str, Any]) -> dict[str, Any]:
+        """Return the values of these options with what the result makes of them."""
+        return face
+
+    def build_document(self, result: Any, **face: Any) -> dict[str, Any]:
+        """Return what ``--json`` prints."""
+        return dict(result.document())
+
+    def format_text(self, result: Any, **face: Any) -> str:
+        """Return what is printed without ``--json``."""
+        return str(result.describe())
+
+    def write_files(self, result: Any, files: Mapping[str, Path | None], **face: Any) -> None:
+        """Write the result in every format for which a file is named."""
+        for file_format, file in files.items():
+            if file is not None:
+                getattr(result, f"to_{file_format}")(file)
+
+    def choose_code(self, result: Any, **face: Any) -> ExitCode:
+        """Return the exit code of a result."""
+        return choose_exit_code(
+            interrupted=result.interrupted,
+            failed=not getattr(result, "passed", True),
+            incomplete=not (face.get("allow_incomplete") or getattr(result, "complete", True)),
+        )
+
+    # -- words ---------------------------------------------------------------------------------------------------------
+
+    def collect_words(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Return what a command was called with, without what is the default; that is what a store keeps."""
+        subject = values.pop("subject", None)
+        model, data = choose_model_and_data(
+            values.pop("model"), values.pop("inputs"), subject, values.pop("data"), values.get("target")
+        )
+        words = {"model": to_absolute_path(model), "data": to_absolute_path(data)}
+        words |= {} if subject is None else {"subject": subject}
+        defaults = {parameter.name: parameter.default for parameter in self.build_parameters()}
+        return words | {name: _to_word(value) for name, value in values.items() if value != defaults[name]}
+
     def load_values(self, words: Mapping[str, Any], trust: bool) -> dict[str, Any]:
         """Return the options that the words of a command stand for: models and data are loaded, texts are parsed."""
-        if words.get("model") is None or words.get("data") is None:
+        words = self._rename_words(words)
+        if self.needs_data and (words.get("model") is None or words.get("data") is None):
             raise UsageError(f"MODEL and DATA are needed. {self.data_help}")
-        system, wrap_options = load_system(words["model"], None, trust)
-        frame = load_data(words["data"])
+        system, wrap_options = load_system(words.get("model"), words.get("subject"), trust)
+        frame = None if words.get("data") is None else load_data(words["data"])
         values: dict[str, Any] = {"model": system, "data": frame, **wrap_options}
         for option_field in list_fields(self.capability.options):
             word = words.get(option_field.name)
-            if word is None or option_field.name in ("model", "data", "space"):
-                continue
-            parse = option_field.option.parse
-            values[option_field.name] = word if parse is None else parse(word)
+            if word is not None and option_field.name not in ("model", "data", "space"):
+                values[option_field.name] = _parse_word(option_field, word)
         values["space"] = load_space(words.get("space"), frame, words.get("target"), system, wrap_options)
         return values
 
-    def format_command(self, words: Mapping[str, Any], seed: int) -> str:
+    def _rename_words(self, words: Mapping[str, Any]) -> dict[str, Any]:
+        """Return words by the names that options have today; those of stored runs may be older."""
+        former_names = find_former_names(self.capability.options)
+        hints = words.get(opt.HINTS_KEY) or {}
+        return {former_names.get(name, name): word for name, word in words.items() if name != opt.HINTS_KEY} | {
+            "column_steps" if name == "steps" else name: hint for name, hint in hints.items()
+        }
+
+    def format_command(self, words: Mapping[str, Any], seed: object) -> str:
         """Return the command line that does the same."""
-        parts = ["datamorphic", self.capability.name, _shorten_path(words["model"]), _shorten_path(words["data"])]
+        parts = ["datamorphic", self.capability.name]
+        parts += [_shorten_path(words[name]) for name in ("model", "data") if words.get(name)]
+        parts += ["--subject", str(words["subject"])] if words.get("subject") else []
         for option_field in list_fields(self.capability.options):
             word = words.get(option_field.name)
-            if word is None or option_field.name in ("model", "data", "seed"):
+            if word is None or word is False or option_field.name in ("model", "data", "seed"):
                 continue
             items = word if isinstance(word, list) else [word]
-            parts += (
-                [option_field.flag]
-                if word is True
-                else [text for item in items for text in (option_field.flag, str(item))]
-            )
+            texts = [text for item in items for text in (option_field.flag, str(item))]
+            parts += [option_field.flag] if word is True else texts
         return shlex.join([*parts, "--seed", str(seed)])
 
 
@@ -217,6 +275,7 @@ def declare_option(option_field: OptionField) -> tuple[str, Any, Any]:
         return name, Annotated[list[str] | None, declared], None
     plain_types = [kind for kind in list_alternatives(option_field.hint) if kind in (int, float)]
     kind: Any = str if option.parse is not None or len(plain_types) != 1 else plain_types[0]
+    kind = option.value_type or kind
     if option.metavar == "FILE":
         kind = Path
     default = option_field.default
@@ -234,9 +293,8 @@ def _shorten_path(text: str) -> str:
     return text.removeprefix(folder)
 
 
-def _choose_code(result: Result, allow_incomplete: bool) -> ExitCode:
-    return choose_exit_code(
-        interrupted=result.interrupted,
-        failed=not getattr(result, "passed", True),
-        incomplete=not (allow_incomplete or getattr(result, "complete", True)),
-    )
+def _parse_word(option_field: OptionField, word: Any) -> Any:
+    """Return the value that a word of the command line stands for; stored runs of earlier versions have values already."""
+    parse = option_field.option.parse
+    is_text = isinstance(word, str) or (option_field.option.repeatable and isinstance(word, list))
+    return parse(word) if parse is not None and is_text else word

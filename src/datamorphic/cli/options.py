@@ -41,6 +41,7 @@ def argument(metavar: str, text: str) -> Any:
     return typer.Argument(metavar=metavar, help=text)
 
 
+HINTS_KEY = "hints"  # of stored requests: hints for columns, by name
 SIZE_UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}  # in bytes
 
 Seed = Annotated[int, option("N", "Seed of the random numbers. The same seed gives the same result.", min=0)]

@@ -15,10 +15,8 @@ from .._text import pluralize
 from ..errors import StoreError, UntrustedError, UsageError
 from . import options as opt
 from .combine import COMBINE_REQUEST_KEYS, OPTIONAL_COMBINE_KEYS, run_combination_request
-from .command import find_command
 from .console import make_console, prepare_output_files, print_json, print_line, print_table
 from .exit_codes import ExitCode
-from .explore import HINTS_KEY, OPTIONAL_KEYS, REQUEST_KEYS, run_exploration
 from .optimise import OPTIMISE_REQUEST_KEYS, OPTIONAL_OPTIMISE_KEYS, run_optimisation
 from .script import REQUEST_KEYS as SCRIPT_KEYS
 from .script import run_script
@@ -184,6 +182,7 @@ def resume(
     Example: datamorphic runs resume 12 --workers 4
     """
     from ..runs.engines import make_engine
+    from .command import find_command
 
     prepare_output_files(save, html)
     with open_required_store(store) as run_store:
@@ -210,7 +209,8 @@ def resume(
                 raise StoreError(DAMAGED_REQUEST.format(run))
             _refuse_foreign_code(request, run_store, run, trust)
             request = {key: value for key, value in request.items() if key in command.request_keys}
-            resume_options.pop("save")
+            if save is None or "save" not in command.files:
+                resume_options.pop("save")
             command.run_request(request, run_store, trust=trust, **resume_options)
         elif stored_run.verb == "script":
             request = _validate_script_request(request, run_store, run, trust)
@@ -235,8 +235,7 @@ def resume(
             )
             run_optimisation(request, run_store, trust=trust, **resume_options)
         else:
-            request = _validate_request(request, run_store, run, trust, REQUEST_KEYS, optional_keys=OPTIONAL_KEYS)
-            run_exploration(request, run_store, trust=trust, **resume_options)
+            raise StoreError(f"Run {run} is of the kind {stored_run.verb!r}, which this version cannot resume.")
 
 
 def _validate_request(
@@ -470,7 +469,7 @@ def build_repeat_arguments(run: Run) -> list[str]:
     option_names = ["subject", "data"] if run.verb == "laws" else ["subject"]
     arguments = [str(request[name]) for name in argument_names if request.get(name)]
     arguments += format_options(request, *option_names, *REPEATED_OPTIONS)
-    arguments += format_hint_options(request if run.verb == "test" else request.get(HINTS_KEY, {}))
+    arguments += format_hint_options(request if run.verb == "test" else request.get(opt.HINTS_KEY, {}))
     if request.get("classes"):
         arguments += ["--classes", ",".join(map(str, request["classes"]))]
     arguments += [f"--{name}" for name in ("trust", "scalar") if request.get(name)]

@@ -13,7 +13,7 @@ from .._text import suggest_name
 from .._typing import Accepts
 from .call_listeners import notify_listeners
 from .execute import Execution, ResultType, RunOptions, execute
-from .options import OptionField, Options, find_rule, list_alternatives, list_fields
+from .options import OptionField, Options, find_former_names, find_rule, list_alternatives, list_fields
 
 Parameters = ParamSpec("Parameters")
 
@@ -59,7 +59,7 @@ def build_options(
 ) -> RunOptions:
     """Return the options of a call; former names of keywords still work, with a warning."""
     fields = {field.name: field for field in list_fields(described.options)}
-    former_names = {field.option.former_name: name for name, field in fields.items() if field.option.former_name}
+    former_names = find_former_names(described.options)
     values = {}
     for name, value in keywords.items():
         if name not in fields and name in former_names:

@@ -6,7 +6,7 @@ how the run ended. A capability only measures: it queries its subject through `E
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -76,8 +76,13 @@ class Execution(Generic[Subject]):
         self.unfinished: list[str] = []  # what could not be measured
         chosen_engine = make_engine(options.engine)
         self.is_isolated = needs_processes(chosen_engine)  # models are tried in another process, too
-        self._engine = PersistentEngine(chosen_engine)
+        self.engine = PersistentEngine(chosen_engine)
         self._started_at = read_clock()
+
+    @property
+    def request(self) -> Mapping[str, Any]:
+        """What the command line was called with; empty for a call in Python."""
+        return {} if self._keep is None else self._keep.request
 
     @property
     def timeout(self) -> float | None:
@@ -108,7 +113,7 @@ class Execution(Generic[Subject]):
         counter = CallCounter()
         settings: dict[str, Any] = {
             "budget": self.remaining_budget,
-            "engine": self._engine,
+            "engine": self.engine,
             "journal": self.journal,
             "timeout": self.timeout,
             "batch": self.options.batch,
@@ -147,12 +152,17 @@ class Execution(Generic[Subject]):
                     return
                 facts = self.options.describe_run(self)
                 with keep_run(
-                    self._keep, self.verb, seed=self.seed, rng=self.rng, engine=self._engine.name, **facts
+                    self._keep,
+                    self.verb,
+                    seed=resolve_seed(self.seed, self._keep),
+                    rng=self.rng,
+                    engine=self.engine.name,
+                    **facts,
                 ) as session:
                     self.session = session
                     yield
             finally:
-                self._engine.shut_down()
+                self.engine.shut_down()
 
     def store_result(self, result: Result) -> None:
         """Store the result, and with it whether the run is finished or interrupted."""

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from .._typing import EngineLike, StoreLike
-from .._validation import validate_seed, validate_timeout
+from .._text import to_jsonable
+from .._typing import EngineLike, SeedLike, StoreLike
+from .._validation import validate_timeout
 from ..runs.flow import Budget
 from ..space.options import SpaceOptions
 from ..space.space import Space
@@ -23,6 +24,7 @@ SpaceOption = Annotated[
         help="A TOML, YAML or JSON file that describes the inputs: kinds, bounds, steps, categories and constraints. What it "
         "does not say is inferred from the data.",
         panel=COLUMNS_PANEL,
+        stored=False,
     ),
 ]
 
@@ -63,7 +65,7 @@ class Inputs(Options):
             parse=parse_steps,
             repeatable=True,
             panel=COLUMNS_PANEL,
-            former_name="steps",
+            former_names=("steps", "feature_steps"),
             former_flag="feature-step",
         ),
     ] = None
@@ -103,6 +105,7 @@ class Inputs(Options):
         Option(
             "Whether the model is a function of one case: its features by name, or one dict.",
             help="MODEL is a function of one case: its features by name, or one dict.",
+            stored=False,
         ),
     ] = False
     name: Annotated[
@@ -120,6 +123,13 @@ class Inputs(Options):
         """The hints for inferring the space from data."""
         return SpaceOptions(kinds=self.kinds, steps=self.column_steps, bounds=self.bounds, orders=self.orders)
 
+    def to_request(self) -> dict[str, Any]:
+        """Return what a run store keeps of the options; hints for columns are one entry."""
+        request = super().to_request()
+        for name in ("kinds", "column_steps", "bounds", "orders"):
+            request.pop(name)
+        return request | {"space_hints": to_jsonable(self.hints.to_dict()) or None}
+
     def validate(self) -> None:
         """Raise `ArgumentError` if there are hints although the space is given."""
         super().validate()
@@ -127,20 +137,21 @@ class Inputs(Options):
         self.set(classes=to_classes(self.classes, self.OWNER))
 
 
+SEED = Option(
+    "The seed of the random numbers. The same seed gives the same result.",
+    "N",
+    low=0,
+    value_type=int,
+    help="Seed of the random numbers. The same seed gives the same result.",
+    stored=False,  # a run has it anyway
+)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Running(Options):
     """How the work is done, and where its run is kept: what every capability has."""
 
-    seed: Annotated[
-        int,
-        Option(
-            "The seed of the random numbers. The same seed gives the same result.",
-            "N",
-            low=0,
-            help="Seed of the random numbers. The same seed gives the same result.",
-            stored=False,  # a run has it anyway
-        ),
-    ] = 0
+    seed: Annotated[SeedLike, SEED] = 0
     budget: Annotated[
         Budget | str | float | None,
         Option(
@@ -205,12 +216,16 @@ class Running(Options):
     ] = None
 
     def validate(self) -> None:
-        """Raise `ArgumentError` for budgets, time-outs and seeds that mean nothing."""
+        """Raise `ArgumentError` for budgets and time-outs that mean nothing."""
         super().validate()
         self.set(budget=Budget.parse(self.budget))
         if self.timeout is not None:
             validate_timeout("timeout", self.OWNER, self.timeout)
-        validate_seed("seed", self.OWNER, self.seed)
+
+    def to_request(self) -> dict[str, Any]:
+        """Return what a run store keeps of the options; of a budget, the limits that it has."""
+        limits = {name: limit for name, limit in vars(self.limits).items() if limit is not None}
+        return super().to_request() | {"budget": limits or None}
 
     @property
     def limits(self) -> Budget:

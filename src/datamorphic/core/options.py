@@ -3,9 +3,9 @@
 The options of a capability are a frozen dataclass. Each field carries an `Option` that says what its value means::
 
     @dataclass(frozen=True, eq=False)
-    class WalkOptions(Options):
+    class DrawOptions(Options):
         model: Annotated[ModelLike, Option("The model.")]
-        walks: Annotated[int, Option("The number of walks.", "N", low=0)] = 1000
+        rows: Annotated[int, Option("The number of rows.", "N", low=0)] = 1000
 
 Everything else is made from these fields: the signature and the documentation of the public function, the validation, the
 options of the command, the forms of the studio, and what a run store keeps to compare when the run is resumed.
@@ -60,9 +60,11 @@ class Option:
     help: str = ""  # the help of the command, if the first sentence of the text does not suit
     parse: Callable[[Any], Any] | None = None
     repeatable: bool = False
+    value_type: type | None = None  # of the value on the command line, if the field takes other types, too
     on_command_line: bool = True
     stored: bool = True  # kept with a run, and compared when it is resumed
-    former_name: str = ""  # still accepted, with a warning
+    stored_as: str = ""  # the key of the stored request, if the field was called differently in earlier versions
+    former_names: tuple[str, ...] = ()  # still accepted, with a warning
     former_flag: str = ""
     panel: str | None = None
 
@@ -129,7 +131,7 @@ class Options:
     def to_request(self) -> dict[str, Any]:
         """Return what a run store keeps of the options, to compare with when the run is resumed."""
         return {
-            field.name: to_jsonable(getattr(self, field.name))
+            field.option.stored_as or field.name: to_jsonable(getattr(self, field.name))
             for field in list_fields(type(self))
             if field.option.stored
         }
@@ -234,6 +236,19 @@ def _is_of_type(hint: Any, value: object) -> bool:
 def find_rule(hint: Any) -> Accepts | None:
     """Return what a named type accepts; None for other types."""
     return next((item for item in getattr(hint, "__metadata__", ()) if isinstance(item, Accepts)), None)
+
+
+def find_former_names(options: type[Options]) -> dict[str, str]:
+    """Return the names that options had in earlier versions, with those of today; own options come before shared ones."""
+    names: dict[str, str] = {}
+    for field in list_fields(options):
+        for former_name in field.option.former_names:
+            names.setdefault(former_name, field.name)
+    return {former_name: name for former_name, name in names.items() if former_name not in _list_names(options)}
+
+
+def _list_names(options: type[Options]) -> set[str]:
+    return {field.name for field in list_fields(options)}
 
 
 def describe_type(hint: Any) -> str:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
+from typing import Annotated, Any, ClassVar
+
+import numpy.typing as npt
 
 from .._estimates import LIMIT_TIME, refuse_too_large
-from .._text import to_jsonable
-from .._validation import validate_choice, validate_integer, validate_positive, validate_timeout
+from .._typing import DataLike
+from ..core.execute import Execution
+from ..core.groups import Running
+from ..core.options import Option
+from ..core.parsing import parse_names
 from ..errors import ArgumentError
-from ..runs.flow import Budget
-from ..space.options import SpaceOptions
-from ..systems.wrap import to_classes
+from ..morphisms.model_options import ModelDataOptions
+from ..morphisms.subject import SubjectUnderTest
+from ..space.frames import join_target
 from .borders import Border, Hierarchy, Jump, MultiLabel, Threshold
 from .explorers import EXPLORERS
 from .refinement import REFINEMENT_METHODS, UNLIMITED_HALVINGS
@@ -29,52 +34,107 @@ BYTES_PER_TRIAL_STEP = 32  # a plan has four numbers per distance and strategy
 MIN_TRIAL_WALKS, MAX_TRIAL_WALKS, TRIAL_DIVISOR = (40, 1000, 10)  # default: a tenth of the planned walks, 40 to 1,000
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExploreOptions:
-    """The options of `dm.explore`, validated; see there for their meaning."""
+def parse_moves(text: str) -> list[str]:
+    """Return the names of moves from ``upward,downward``."""
+    return parse_names(text, "--moves")
+
+
+@dataclass(frozen=True, eq=False)
+class WalkOptions(Running):
+    """How the space is walked, and what a border is: what scripts, audits and plans need of an exploration."""
 
     OWNER: ClassVar[str] = "explore"
 
-    strategy: str = "auto"
-    walks: int = 1000
-    steps: int | None = None
-    walk_distance: int = 20
-    delta: float | None = None
-    moves: Sequence[str] | None = None
-    refine: str = "auto"
-    pool: str = "fixed"
-    timeout: float | None = None
-    batch: int | None = None
-    budget: Budget | str | float | None = None
-    threshold: float | None = None
-    jump: float | None = None
-    labels: str = "auto"
-    target: str | None = None
-    classes: Sequence[Any] | None = None
-    hints: SpaceOptions = field(default_factory=SpaceOptions)
+    strategy: Annotated[
+        str,
+        Option(
+            '``"random_walk"`` draws a move at each step. ``"random_target"`` draws two inputs and searches between them. '
+            '``"directed_walk"`` repeats the same move, each of `moves` in turn. ``"auto"`` uses all three, with more walks for '
+            'those that find more new border (Zhu & Bayley 2022), but not ``"random_target"`` if `moves` are named.',
+            "NAME",
+            choices=STRATEGIES,
+            help="auto, random_walk, random_target or directed_walk.",
+        ),
+    ] = "auto"
+    walks: Annotated[int, Option("The number of walks.", "N", low=0)] = 1000
+    max_halvings: Annotated[
+        int | None,
+        Option(
+            "How often a pair is halved at most: 20 times by default, or as often as `delta` takes.",
+            "N",
+            low=0,
+            help="How often to halve a pair. The default is 20, or as often as --delta needs.",
+            stored_as="steps",
+            former_names=("steps",),
+            former_flag="steps",
+        ),
+    ] = None
+    walk_distance: Annotated[int, Option("The largest number of steps per walk.", "N", low=1)] = 20
+    delta: Annotated[
+        float | None,
+        Option("The distance at which a pair is near enough and is not halved again.", "DISTANCE", above=0),
+    ] = None
+    moves: Annotated[
+        Iterable[str] | None,
+        Option(
+            'The names of the moves to use (``"up_age"``, or ``"age"`` for both directions); all by default.',
+            "MOVES",
+            help="The moves to use, separated by commas, e.g. upward,downward.",
+            parse=parse_moves,
+        ),
+    ] = None
+    refine: Annotated[
+        str,
+        Option(
+            'How pairs are narrowed: by halving (``"bisect"``), guided by the scores of the system, by 15 points at once (for few '
+            'pairs and slow calls), or, with ``"auto"``, by scores where they help.',
+            "METHOD",
+            choices=REFINEMENT_METHODS,
+            help="How to narrow a pair: auto, bisect, score or multisection.",
+        ),
+    ] = "auto"
+    pool: Annotated[
+        str,
+        Option(
+            "Whether later walks may also start from border pairs that earlier ones found.",
+            "KIND",
+            choices=POOLS,
+            help="fixed, or growing: later walks may also start from border pairs.",
+        ),
+    ] = "fixed"
+    _: KW_ONLY
+    threshold: Annotated[
+        float | None,
+        Option(
+            "For answers that are numbers: the value whose crossing is a border. The default is the median of the first "
+            "answers; set it if fronts are to be compared.",
+            "VALUE",
+        ),
+    ] = None
+    jump: Annotated[
+        float | None,
+        Option("For answers that are numbers: the difference between neighbours that is a border.", "VALUE"),
+    ] = None
+    labels: Annotated[
+        str,
+        Option(
+            'How labels are compared: as plain labels, as paths such as "a/b/c", or as several labels at once.',
+            "KIND",
+            choices=("auto", *LABEL_BORDERS),
+            help="How to read labels: auto, plain, hierarchy or multi.",
+        ),
+    ] = "auto"
 
-    def __post_init__(self) -> None:
-        validate_choice("strategy", self.OWNER, self.strategy, STRATEGIES)
-        validate_choice("refine", self.OWNER, self.refine, REFINEMENT_METHODS)
-        validate_choice("pool", self.OWNER, self.pool, POOLS)
-        validate_integer("walks", self.OWNER, self.walks)
-        validate_integer("walk_distance", self.OWNER, self.walk_distance, low=1)
-        if self.delta is not None:
-            validate_positive("delta", self.OWNER, self.delta)
-        validate_integer("steps", self.OWNER, self.halvings)
-        if self.timeout is not None:
-            validate_timeout("timeout", self.OWNER, self.timeout)
-        if self.batch is not None:
-            validate_integer("batch", self.OWNER, self.batch, 1)
+    def validate(self) -> None:
+        """Raise `ArgumentError` for options that contradict each other, and for walks that no machine could make."""
+        super().validate()
         if self.strategy == "auto" and self.pool == "growing":
             raise ArgumentError(
                 "strategy='auto' runs several strategies on one pool, which cannot grow. Name one strategy, or use "
                 "pool='fixed'."
             )
-        object.__setattr__(self, "budget", Budget.parse(self.budget))
         self._refuse_too_large()
-        object.__setattr__(self, "classes", to_classes(self.classes, self.OWNER))
-        object.__setattr__(self, "moves", None if self.moves is None else list(self.moves))
+        self.set(moves=None if self.moves is None else list(self.moves))
         self.make_border()
 
     @property
@@ -103,8 +163,8 @@ class ExploreOptions:
     @property
     def halvings(self) -> int:
         """The maximum number of halvings per pair."""
-        if self.steps is not None:
-            return self.steps
+        if self.max_halvings is not None:
+            return min(self.max_halvings, UNLIMITED_HALVINGS)
         return UNLIMITED_HALVINGS if self.delta else DEFAULT_HALVINGS
 
     @property
@@ -113,13 +173,12 @@ class ExploreOptions:
         return max(MAX_SEED_CASES, 2 * self.walks)
 
     @property
-    def limits(self) -> Budget:
-        """The budget, parsed."""
-        return Budget.parse(self.budget)
+    def move_names(self) -> list[str] | None:
+        """The moves to use; None for all."""
+        return None if self.moves is None else list(self.moves)
 
     def make_border(self) -> Border | None:
         """Return a new border of the requested kind; None if the answers decide on it."""
-        validate_choice("labels", self.OWNER, self.labels, ("auto", *LABEL_BORDERS))
         if (self.threshold is not None) + (self.jump is not None) + (self.labels != "auto") > 1:
             raise ArgumentError("threshold=, jump= and labels= each define the border. Give only one of them.")
         if self.threshold is not None:
@@ -130,51 +189,65 @@ class ExploreOptions:
 
     def to_settings(self) -> dict[str, Any]:
         """Return the options that a front lists in its settings."""
-        return {
-            "walks": self.walks,
-            "steps": self.halvings,
-            "walk_distance": self.walk_distance,
-            "delta": self.delta,
-            "moves": self.moves,
-            "refine": self.refine,
-            "pool": self.pool,
-        }
+        names = ("walks", "steps", "walk_distance", "delta", "moves", "refine", "pool")
+        request = self.to_request()
+        return {name: request[name] for name in names}
 
-    def to_request(self, seed_count: int) -> dict[str, Any]:
-        """Return what a run store keeps of the request, to compare with when the run is resumed."""
-        limits = {name: limit for name, limit in vars(self.limits).items() if limit is not None}
-        request = {
-            "strategy": self.strategy,
-            **self.to_settings(),
-            "timeout": self.timeout,
-            "batch": self.batch,
-            "budget": limits or None,
-            "threshold": self.threshold,
-            "jump": self.jump,
-            "labels": self.labels,
-            "target": self.target,
-            "seeds": seed_count,
-        }
-        if self.classes is not None:
-            request["classes"] = [to_jsonable(label) for label in self.classes]
-        if self.hints:
-            request["space_hints"] = to_jsonable(self.hints.to_dict())
-        return request
+    def to_request(self) -> dict[str, Any]:
+        """Return what a run store keeps of the options."""
+        return super().to_request() | {"steps": self.halvings}
 
 
-@dataclass(frozen=True, kw_only=True)
-class PlanOptions(ExploreOptions):
+@dataclass(frozen=True, eq=False)
+class ExploreOptions(WalkOptions, ModelDataOptions):
+    """The options of `dm.explore`, validated."""
+
+    seeds: Annotated[
+        DataLike | int | None,
+        Option(
+            "The seed cases, or how many to draw. By default all rows of `data`, or 200 of a test system. Of more than 20,000 "
+            "rows, 20,000 are drawn, or two per walk if that is more: memory does not depend on the number of rows.",
+            "N",
+            help="Number of inputs to start from. The default is all of DATA.",
+            value_type=int,
+            stored=False,  # their number is
+        ),
+    ] = None
+    _: KW_ONLY
+    target: Annotated[
+        str | npt.ArrayLike | None,
+        Option(
+            "The column of `data` that holds the label, which is not an input, or one label per case.",
+            "COL",
+            help="The column of DATA that holds the label.",
+        ),
+    ] = None
+
+    def validate(self) -> None:
+        """Join labels that were given apart from the data, and validate the other options."""
+        super().validate()
+        data, target = join_target(self.data, self.target, getattr(self.space, "blocks", ()))
+        self.set(data=data, target=target)
+
+    def make_subject(self, execution: Execution[Any]) -> SubjectUnderTest:
+        """Return the system with its moves and seed cases."""
+        target: Any = self.target  # the name of a column: validation has joined labels with the data
+        return self.build_subject(execution, self.data, target, seeds=self.seeds, max_rows=self.max_seed_cases)
+
+    def describe_run(self, execution: Execution[SubjectUnderTest]) -> dict[str, Any]:
+        """Return what a run store keeps; of the seed cases, their number."""
+        facts = super().describe_run(execution)
+        return facts | {"parameters": facts["parameters"] | {"seeds": len(execution.subject.seeds)}}
+
+
+@dataclass(frozen=True, eq=False)
+class PlanOptions(WalkOptions):
     """The options of `dm.plan`, validated; see there for their meaning."""
 
     OWNER: ClassVar[str] = "plan"
 
-    steps: int | None = 20
-    trial: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.trial is not None:
-            validate_integer("trial", self.OWNER, self.trial, low=10)
-        super().__post_init__()
+    _: KW_ONLY
+    trial: Annotated[int | None, Option("The number of walks per strategy in the trial.", "N", low=10)] = None
 
     @property
     def walk_parameter(self) -> dict[str, int]:

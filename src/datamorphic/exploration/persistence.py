@@ -17,7 +17,7 @@ from ..space.outputs import Status
 from ..space.points import Points
 from ..space.serialize import value_from_json, value_to_json
 from .front import ANSWERS_RELATION, FRONT_FILE, Front
-from .options import ExploreOptions
+from .options import WalkOptions
 
 if TYPE_CHECKING:  # the run store is loaded when it is opened
     from ..runs.run import Run
@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # the run store is loaded when it is opened
 
 
 def retry_failures(
-    store: Store, name: str, subject: SubjectUnderTest, engine: Engine, options: ExploreOptions
+    store: Store, name: str, subject: SubjectUnderTest, engine: Engine, options: WalkOptions
 ) -> tuple[int, int] | None:
     """Query the cases on which the system failed in earlier runs, and forget those that it answers now.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._deprecation import rename_keywords
 from .._text import pluralize
 from .._typing import DataLike, ModelLike, SeedLike
 from .._validation import check_types, to_generator
@@ -20,11 +21,12 @@ from ..space.features import Continuous, Feature, Integer
 from ..space.options import SpaceOptions
 from ..space.space import Space
 from ..space.table_forms import accept_tables
+from ..systems.wrap import to_classes
 from .changes import thin_rows
 from .explorers import EXPLORERS
 from .front import Front
 from .options import PlanOptions
-from .runner import run_exploration
+from .run import run_exploration
 from .trials import StrategyTrial, choose_trial, race
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ class ExplorationPlan:
         What the recommendation was chosen from: capability, cost and balance by strategy, step factor and walk distance, and the
         number of walks they were measured with.
     options : dict
-        The recommended options of `explore`: ``strategy`` and, if it walks, ``walk_distance``, and ``feature_steps`` if other
+        The recommended options of `explore`: ``strategy`` and, if it walks, ``walk_distance``, and ``column_steps`` if other
         steps are better.
     walk_distance, step_factor : int, float
         Those of the recommendation; if it is random target, those recommended for random walks.
@@ -125,6 +127,7 @@ class ExplorationPlan:
         return "" if self.step_factor == 1 else f", steps {self.step_factor:g} times as large"
 
 
+@rename_keywords(since="0.2", steps="max_halvings", feature_steps="column_steps")
 @accept_tables
 @check_types
 def plan(
@@ -133,7 +136,7 @@ def plan(
     walks: int = 1000,
     *,
     trial: int | None = None,
-    steps: int = 20,
+    max_halvings: int | None = None,
     walk_distance: int = 20,
     moves: Iterable[str] | None = None,
     seeds: DataLike | int | None = None,
@@ -141,7 +144,7 @@ def plan(
     target: str | None = None,
     space: Space | None = None,
     kinds: Mapping[str, str] | None = None,
-    feature_steps: Mapping[str, float] | None = None,
+    column_steps: Mapping[str, float] | None = None,
     bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
     orders: Mapping[str, Sequence[Any]] | None = None,
     threshold: float | None = None,
@@ -156,9 +159,9 @@ def plan(
 
     Parameters
     ----------
-    model, data, steps, walk_distance, moves, seeds, seed, target, space
+    model, data, max_halvings, walk_distance, moves, seeds, seed, target, space
         As for `explore`.
-    kinds, feature_steps, bounds, orders, threshold, jump, labels, classes, trust, scalar, name
+    kinds, column_steps, bounds, orders, threshold, jump, labels, classes, trust, scalar, name
         As for `explore`.
     walks : int
         The number of walks to plan for.
@@ -175,21 +178,19 @@ def plan(
     options = PlanOptions(
         walks=walks,
         trial=trial,
-        steps=steps,
+        max_halvings=max_halvings,
         walk_distance=walk_distance,
         moves=None if moves is None else list(moves),
         threshold=threshold,
         jump=jump,
         labels=labels,
-        target=target,
-        classes=classes,
-        hints=SpaceOptions(kinds=kinds, steps=feature_steps, bounds=bounds, orders=orders),
     )
+    hints = SpaceOptions(kinds=kinds, steps=column_steps, bounds=bounds, orders=orders)
     rng = to_generator("seed", options.OWNER, seed)
     subject_options: dict[str, Any] = {"owner": options.OWNER, "trust": trust, "scalar": scalar, "name": name}
-    subject_options |= {"classes": options.classes, "max_rows": options.max_seed_cases}
+    subject_options |= {"classes": to_classes(classes, options.OWNER), "max_rows": options.max_seed_cases}
     subject = build_subject(
-        model, data, target=target, space=space, space_options=options.hints, seeds=seeds, rng=rng, **subject_options
+        model, data, target=target, space=space, space_options=hints, seeds=seeds, rng=rng, **subject_options
     )
 
     has_own_moves = options.moves is not None or not all(move.derived for move in subject.system.moves.values())
@@ -211,7 +212,7 @@ def plan(
         recommended["walk_distance"] = distance
         if chosen.step_factor != 1:
             features = _scale_steps(subject, chosen.step_factor).seeds.space.features
-            recommended["feature_steps"] = {f.name: f.step for f in features if isinstance(f, Continuous | Integer)}
+            recommended["column_steps"] = {f.name: f.step for f in features if isinstance(f, Continuous | Integer)}
     return ExplorationPlan(
         subject=subject.name,
         walks=walks,
@@ -233,7 +234,7 @@ def _prepare_trial(
     def run(walks: int) -> Front:
         return run_exploration(trial_subject, rng, replace(options, strategy=strategy, walks=walks))
 
-    seeds, moves = len(subject.seeds), len(options.moves or subject.system.moves)
+    seeds, moves = len(subject.seeds), len(options.move_names or subject.system.moves)
     if strategy == "directed_walk":  # each seed case is used once with every move before any is used again
         executed: float = min(seeds, math.ceil(options.walks / max(1, moves)))
     else:

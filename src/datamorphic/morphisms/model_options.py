@@ -48,3 +48,17 @@ class ModelOptions(Inputs, CapabilityOptions):
         """Return the name of the system and the request, with the model and the seed cases to compare."""
         subject = execution.subject
         return {"system": subject.name, "parameters": self.to_request(), "model": self.model, "seeds": subject.seeds}
+
+
+@dataclass(frozen=True, eq=False)
+class ModelDataOptions(ModelOptions):
+    """The options of a capability that tests a model on data, or on what can be drawn."""
+
+    data: Annotated[
+        DataLike | None,
+        Option(
+            "Real inputs, from which the space is inferred: a frame, a file, an array, or a `Space` to draw from. A test system "
+            "makes its own.",
+            stored=False,
+        ),
+    ] = None

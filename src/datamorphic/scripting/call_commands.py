@@ -7,8 +7,8 @@ from typing import Any
 from .._validation import to_generator
 from ..errors import Interrupted
 from ..exploration.front import Front
-from ..exploration.options import ExploreOptions
-from ..exploration.runner import run_exploration
+from ..exploration.options import WalkOptions
+from ..exploration.run import run_exploration
 from ..morphisms.cases import TestSet
 from ..morphisms.subject import SubjectUnderTest, build_subject
 from ..synthesis.combination.options import CombineOptions
@@ -38,7 +38,7 @@ class CallCommands(SynthesisCommands):
         """
         arguments, seed, seeds = self._read_options("explore", options)
         rng = to_generator("seed", "explore", seed)
-        explore_options = ExploreOptions(**arguments, timeout=self.timeout)
+        explore_options = WalkOptions(**arguments, timeout=self.timeout)
         system, executor = self._bind_system(), self._require_executor()
         if isinstance(seeds, TestSet):
             tests = seeds

@@ -29,7 +29,7 @@ _COMMON = {"strategy": OptionKind.TEXT, "seeds": OptionKind.SEEDS, "seed": Optio
 CALL_OPTIONS: dict[str, dict[str, OptionKind]] = {
     "explore": {
         **_COMMON,
-        **dict.fromkeys(("walks", "steps", "walk_distance"), OptionKind.WHOLE),
+        **dict.fromkeys(("walks", "max_halvings", "steps", "walk_distance"), OptionKind.WHOLE),
         **dict.fromkeys(("delta", "threshold", "jump"), OptionKind.NUMBER),
         **dict.fromkeys(("refine", "pool", "labels"), OptionKind.TEXT),
         "moves": OptionKind.NAMES,
@@ -68,6 +68,8 @@ def parse_options(function: str, texts: Iterable[str]) -> dict[str, Any]:
     known, options = CALL_OPTIONS[function], dict[str, Any]()
     for text in texts:
         name, sign, value = (part.strip() for part in text.partition("="))
+        if function == "explore" and name == "steps":  # as scripts of earlier versions have it
+            name = "max_halvings"
         if name not in known:
             raise UsageError(f"{function} has no option {name[:60]!r}. {suggest_name(name[:60], known)}")
         if not sign:

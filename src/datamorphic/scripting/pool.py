@@ -9,8 +9,8 @@ from typing import Any
 from .._text import format_short, quote_formula
 from .._validation import check_types, validate_integer, validate_seed
 from ..exploration.front import Front
-from ..exploration.options import DEFAULT_HALVINGS, ExploreOptions
-from ..exploration.runner import run_exploration
+from ..exploration.options import DEFAULT_HALVINGS, WalkOptions
+from ..exploration.run import run_exploration
 from ..morphisms.case_files import CSV_SUFFIXES
 from ..morphisms.case_statistics import compute_statistics
 from ..morphisms.subject import SubjectUnderTest
@@ -122,10 +122,10 @@ class TestPool(CallCommands):
             midpoints = [entry.name for entry in entries if book.is_midpoint(entry)]
         if walk_moves is not None and walks is None:
             walks = len(tests) * max(1, len(walk_moves))
-        options = ExploreOptions(
+        options = WalkOptions(
             strategy=strategy,
             walks=1 if walks is None else walks,
-            steps=DEFAULT_HALVINGS,
+            max_halvings=DEFAULT_HALVINGS,
             walk_distance=walk_distance,
             moves=walk_moves,
             refine="bisect",

@@ -13,7 +13,7 @@ from .._files import to_local_path
 from .._text import pluralize, suggest_name
 from .._validation import validate_seed
 from ..errors import DatamorphicError, ScriptError, UsageError
-from ..exploration.options import ExploreOptions
+from ..exploration.options import WalkOptions
 from ..morphisms.case_files import validate_suffix
 from ..synthesis.combination.options import CombineOptions
 from ..synthesis.optimisation.options import OptimiseOptions
@@ -30,7 +30,7 @@ MAX_SCRIPTS = 1_000
 MAX_TOTAL_BYTES = 10_000_000  # of all scripts together
 #: commands that query the system under test
 QUERYING_COMMANDS = ("randomTargetExplore", "directedWalkExplore", "randomWalkExplore", "executeTestCases", "explore")
-OPTION_CLASSES = {"explore": ExploreOptions, "combine": CombineOptions, "optimise": OptimiseOptions}
+OPTION_CLASSES = {"explore": WalkOptions, "combine": CombineOptions, "optimise": OptimiseOptions}
 NO_SYSTEM_MESSAGE = (
     "No test system is loaded. Name one with --subject or --system (test_system in Python), or with loadTestSpec(...)."
 )

@@ -18,7 +18,7 @@ from ..data.learners import (
 )
 from ..data.sets import TARGET, load
 from ..data.subjects import PLANE, RULES
-from ..exploration.api import explore
+from ..exploration.run import explore
 from ..space.outputs import Outputs
 from ..space.points import Batch, Points
 from ..systems.base import Executor
@@ -92,7 +92,7 @@ class Exploration(Job):
         options: dict[str, Any] = {
             "strategy": self.strategy,
             "walks": self.walks,
-            "steps": STEPS,
+            "max_halvings": STEPS,
             "refine": "bisect",
             "pool": self.pool,
             "walk_distance": 1 if self.first else DISTANCE,

@@ -6,18 +6,20 @@ import os
 from pathlib import Path
 from typing import Any
 
+from .._deprecation import rename_keywords
 from .._files import to_local_path
 from .._typing import DataLike, ModelLike
 from .._validation import check_types, validate_option_names
 from ..errors import DatamorphicError
-from ..exploration.api import explore
 from ..exploration.front import Front
+from ..exploration.run import explore
 from ..space.table_forms import accept_tables
 from .assert_relation import stop_on_interrupt
 from .assertions import reraise
 from .profiles import Settings, get_settings
 
 
+@rename_keywords("0.2", steps="max_halvings", feature_steps="column_steps")
 @accept_tables
 @check_types
 def assert_front_unchanged(
@@ -116,7 +118,7 @@ def get_explore_options(front: Front) -> dict[str, Any]:
     """Return the options of `dm.explore` with which a front was made."""
     settings = front.settings
     names = ("steps", "walk_distance", "delta", "moves", "refine", "pool", "seed")
-    options = {name: settings[name] for name in names if name in settings}
+    options = {"max_halvings" if name == "steps" else name: settings[name] for name in names if name in settings}
     options["seed"] = options.get("seed") or 0
     kind, value = settings.get("border_kind"), settings.get("border_value")
     if kind in ("threshold", "jump"):

@@ -140,9 +140,9 @@ def _import_ahead() -> None:
     import sklearn.base
 
     from ..cli import main as cli_main
-    from ..exploration import runner
+    from ..exploration import run
 
-    del pandas, sklearn, cli_main, runner
+    del pandas, sklearn, cli_main, run
 
 
 def run_command(arguments: list[str], folder: Path, output: Path) -> int:

@@ -12,10 +12,10 @@ from ...errors import Interrupted, OutOfBudget
 from ...exploration.diff.diff import Difference
 from ...exploration.diff.text import format_first_cases, format_headline, format_outcome
 from ...exploration.front import Front
-from ...exploration.options import ExploreOptions
+from ...exploration.options import WalkOptions
 from ...exploration.page import build_deciding_features, build_plausible_pairs, build_small_changes
 from ...exploration.plot import build_scatter
-from ...exploration.runner import run_exploration
+from ...exploration.run import run_exploration
 from ...exploration.text import collect_remarks, format_example
 from ...morphisms.stock import derive
 from ...reporting.document import Section
@@ -51,7 +51,7 @@ def explore_borders(context: CheckContext, budget: CheckBudget) -> CheckFindings
         space = context.plausible_space
         seeds = Points(space, subject.seeds.codes)
         subject = replace(subject, system=derive(space, subject.sut), seeds=seeds)
-    options = ExploreOptions(
+    options = WalkOptions(
         strategy=_choose_strategy(context),
         walks=walks,
         budget=budget.remaining(0.6),

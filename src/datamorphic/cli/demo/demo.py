@@ -15,9 +15,9 @@ from ...data.loans.book import make_loan_book
 from ...data.products import make_product_queries, make_products
 from ...data.programs import programs
 from ...data.sets import load
-from ...exploration.api import explore
 from ...exploration.front import Front
-from ...exploration.options import ExploreOptions
+from ...exploration.options import WalkOptions
+from ...exploration.run import explore
 from ...hunting.api import hunt
 from ...hunting.measures import f_ratio
 from ...hunting.result import Hunt
@@ -192,7 +192,7 @@ def run_demo(seed: int = 0) -> Demo:
         outputs=outputs,
         cost=cost,
         combination=combine(MeasurementErrors(model, inputs), "permutationComplete", seed=seed, progress=False),
-        resumed=interrupt_and_resume(subject, seed, ExploreOptions(strategy="random_target", walks=RESUMED_WALKS)),
+        resumed=interrupt_and_resume(subject, seed, WalkOptions(strategy="random_target", walks=RESUMED_WALKS)),
         flip=front.nearest(unseen.iloc[[least_certain]]),
         mutant=mutant,
         mutant_report=mutant_report,

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...exploration.front import Front
 from ...exploration.io import write_front
-from ...exploration.options import ExploreOptions
-from ...exploration.runner import run_exploration
+from ...exploration.options import WalkOptions
+from ...exploration.run import run_exploration
 from ...morphisms.subject import SubjectUnderTest
 from ...runs.keep import StoreOptions, keep_run
 from ...space.outputs import Outputs
@@ -48,7 +48,7 @@ class _Fuse(Wrapper):
         return self.inner.answer(batch, scores)
 
 
-def interrupt_and_resume(subject: SubjectUnderTest, seed: int, options: ExploreOptions) -> ResumedRun:
+def interrupt_and_resume(subject: SubjectUnderTest, seed: int, options: WalkOptions) -> ResumedRun:
     """Explore once; explore again, interrupt that half-way and resume it; compare the fronts."""
     front = run_exploration(subject, np.random.default_rng(seed), options, seed=seed, progress=False)
     all_rows = front.calls + front.tally.health.repeated_rows

@@ -11,6 +11,7 @@ from ..._text import suggest_name
 from ..._typing import DataLike, FilePath
 from ..._validation import reject
 from ...core.execute import Execution
+from ...core.groups import SEED
 from ...core.options import Option
 from ...errors import AmbiguousData, ArgumentError, DataError
 from ...morphisms.model_options import ModelOptions
@@ -84,6 +85,7 @@ class FairnessOptions(ModelOptions):
             expected=SHARE,
         ),
     ] = 0.02
+    seed: Annotated[int, SEED] = 0
     rows: Annotated[int, Option("The largest number of people to look at. More are sampled.", "N", low=50)] = 2_000
 
     def validate(self) -> None:

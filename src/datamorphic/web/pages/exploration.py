@@ -30,7 +30,7 @@ from ..workspaces import Workspace
 ADDRESS, TITLE = "/exploration", "Exploration"
 ESTIMATE_PAGE, COMPARISON_PAGE = "/exploration#estimate", "/exploration#comparison"
 MAIN_OPTIONS = ("strategy", "walks", "seeds", "walk_distance", "refine", "pool", "budget")
-MORE_OPTIONS = ("steps", "delta", "threshold", "jump", "labels", "timeout", "seed")
+MORE_OPTIONS = ("max_halvings", "delta", "threshold", "jump", "labels", "timeout", "seed")
 FORM_OPTIONS = (*MAIN_OPTIONS, *MORE_OPTIONS)
 CHOICES = {
     "strategy": sorted(STRATEGIES),
@@ -43,7 +43,7 @@ LABELS = {
     "walk_distance": "Steps per walk, at most",
     "refine": "Narrowing",
     "budget": "Budget, such as 30s or 10000 runs",
-    "steps": "Halvings of a pair",
+    "max_halvings": "Halvings of a pair",
     "delta": "Stop halving at distance",
     "seed": "Random seed",
 }

@@ -1,4 +1,4 @@
-"""Run an exploration: combine strategy, terrain and border, drive the flow, and build the front."""
+"""`dm.explore`: find the borders of a system."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import numpy as np
 from .._estimates import WorkPace
 from .._text import pluralize
 from .._typing import SeedLike
+from ..core.capability import capability
+from ..core.execute import Execution
 from ..errors import SystemFailed
 from ..morphisms.stock import build_terrain
-from ..morphisms.subject import SubjectUnderTest
+from ..morphisms.subject import SubjectUnderTest, find_system_name
 from ..runs.driver import CallCounter, drive
 from ..runs.engine_base import Engine
 from ..space.outputs import Status
@@ -26,7 +28,8 @@ from .brackets import Brackets, ExplorationRecord, SeedPool
 from .changes import Answers, Rows
 from .explorers import EXPLORERS, Explorer
 from .front import Front
-from .options import ExploreOptions
+from .options import ExploreOptions, WalkOptions
+from .persistence import remember_failures, retry_failures
 from .refinement import Refinement
 from .score_guides import Guide, choose_guide
 
@@ -34,22 +37,60 @@ if TYPE_CHECKING:
     from ..runs.session import Session
 
 
+@capability(ExploreOptions)
+def explore(options: ExploreOptions, execution: Execution[SubjectUnderTest]) -> Front:
+    """Walk the input space of a system and return pairs of nearly equal inputs with different answers.
+
+    Cases on which the system fails are kept in the run store, and tried first in the next run.
+
+    Returns
+    -------
+    Front
+        With ``.pairs``, ``.capability``, ``.cost``, ``.quality()``, ``.plot()``, ``.diff(other)``, ...
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> front = dm.explore(dm.subjects["Box 1"], strategy="random_target", walks=100, seeds=50)
+    >>> bool((front.pairs["a_output"] != front.pairs["b_output"]).all())
+    True
+    """
+    subject, session = execution.subject, execution.session
+    system = find_system_name(options.model, options.name, execution.request)
+    failures = None
+    if session is not None and not session.resumed:
+        failures = retry_failures(session.store, system, subject, execution.engine, options)
+    front = run_exploration(
+        subject,
+        execution.rng,
+        options,
+        seed=execution.seed,
+        engine=execution.engine,
+        progress=options.progress,
+        session=session,
+    )
+    if session is not None:
+        remember_failures(session, system, front)
+        front.tally.retried_failures = failures
+    return front
+
+
 def run_exploration(
     subject: SubjectUnderTest,
     rng: np.random.Generator,
-    options: ExploreOptions,
+    options: WalkOptions,
     *,
     seed: SeedLike = None,
     engine: Engine | None = None,
     progress: bool | None = None,
     session: Session | None = None,
 ) -> Front:
-    """Explore a subject and return the front.
+    """Combine strategy, terrain and border, drive the flow, and return the front.
 
     `seed` is what `rng` was made from, for the settings of the front. A `session` records the run.
     """
     border = options.make_border() or InferredBorder(subject.sut.labels, numbers=subject.has_numeric_answers)
-    terrain = build_terrain(subject.system, options.moves)
+    terrain = build_terrain(subject.system, options.move_names)
     find_guide = partial(_find_guide, subject.sut)
     refinement = Refinement(terrain, options.halvings, options.delta, options.refine, find_guide)
     explorers = {
