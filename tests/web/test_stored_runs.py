@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("nicegui")
 
 import datamorphic as dm
-from datamorphic.errors import DatamorphicError
+from datamorphic.errors import DatamorphicError, UsageError
 from datamorphic.runs.keep import StoreOptions
 from datamorphic.runs.store import Store
 from datamorphic.web.components.figures import build_table
@@ -151,11 +151,25 @@ def test_figures_of_an_exploration_have_intervals_and_leave_out_what_is_unknown(
 
 
 def test_the_form_begins_with_the_options_of_the_last_exploration():
-    from datamorphic.web.commands import build_arguments
+    from datamorphic.web.commands import build_arguments, read_values
 
     values = {"walks": 500, "strategy": "random_walk", "delta": 0.25, "budget": "10s"}
     words = ["explore", "--subject=Box 2", *build_arguments("explore", values), "--save=/a/front.parquet", "--json"]
-    assert exploration.read_options(words) == values
+    assert read_values("explore", words) == values
+
+
+def test_an_option_of_a_capability_is_in_its_form():
+    """What `ExploreOptions` declares is offered with its choices and its label, without a line in the page."""
+    from datamorphic.web.commands import build_arguments, list_fields, list_own_fields
+
+    own_names = list_own_fields("explore")
+    assert {"walks", "pool", "max_halvings", "timeout"} <= set(own_names)
+    assert not {"model", "kinds", "batch", "trust", "target", "engine", "space"} & set(own_names)
+    fields = list_fields("explore")
+    assert fields["pool"].choices == ("fixed", "growing")
+    assert fields["max_halvings"].label == "Halvings of a pair"
+    with pytest.raises(UsageError, match="Pool cannot be 'deep' here"):
+        build_arguments("explore", {"pool": "deep"})
 
 
 def test_pages_have_their_addresses():

@@ -239,6 +239,7 @@ def make_command(text: str, command: CapabilityCommand) -> Callable[..., None]:
         if option_field.option.former_flag
     }
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.capability = command.capability  # type: ignore[attr-defined]
     return run
 
 

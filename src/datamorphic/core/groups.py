@@ -144,6 +144,7 @@ SEED = Option(
     value_type=int,
     help="Seed of the random numbers. The same seed gives the same result.",
     stored=False,  # a run has it anyway
+    label="Random seed",
 )
 
 
@@ -160,6 +161,7 @@ class Running(Options):
             "BUDGET",
             help='Time or model calls to spend: "1m", "30s", "10000 runs".',
             parse=parse_budget,
+            label="Budget, such as 30s or 10000 runs",
         ),
     ] = None
     timeout: Annotated[

@@ -67,6 +67,7 @@ class Option:
     former_names: tuple[str, ...] = ()  # still accepted, with a warning
     former_flag: str = ""
     panel: str | None = None
+    label: str = ""  # in forms, if the name does not suit
 
     @property
     def command_help(self) -> str:

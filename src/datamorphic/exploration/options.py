@@ -65,14 +65,22 @@ class WalkOptions(Running):
             low=0,
             help="How often to halve a pair. The default is 20, or as often as --delta needs.",
             stored_as="steps",
+            label="Halvings of a pair",
             former_names=("steps",),
             former_flag="steps",
         ),
     ] = None
-    walk_distance: Annotated[int, Option("The largest number of steps per walk.", "N", low=1)] = 20
+    walk_distance: Annotated[
+        int, Option("The largest number of steps per walk.", "N", low=1, label="Steps per walk, at most")
+    ] = 20
     delta: Annotated[
         float | None,
-        Option("The distance at which a pair is near enough and is not halved again.", "DISTANCE", above=0),
+        Option(
+            "The distance at which a pair is near enough and is not halved again.",
+            "DISTANCE",
+            above=0,
+            label="Stop halving at distance",
+        ),
     ] = None
     moves: Annotated[
         Iterable[str] | None,
@@ -90,6 +98,7 @@ class WalkOptions(Running):
             'pairs and slow calls), or, with ``"auto"``, by scores where they help.',
             "METHOD",
             choices=REFINEMENT_METHODS,
+            label="Narrowing",
             help="How to narrow a pair: auto, bisect, score or multisection.",
         ),
     ] = "auto"
@@ -211,6 +220,7 @@ class ExploreOptions(WalkOptions, ModelDataOptions):
             help="Number of inputs to start from. The default is all of DATA.",
             value_type=int,
             stored=False,  # their number is
+            label="Inputs to start from",
         ),
     ] = None
     _: KW_ONLY

@@ -17,13 +17,18 @@ import typer
 from typer.models import OptionInfo
 
 from ..cli.main import NAMES, import_command
+from ..core import options as core_options
+from ..core.capability import Capability
+from ..core.groups import Inputs
+from ..core.options import Option
 from ..errors import UsageError
 
 FieldKind = Literal["flag", "integer", "number", "text", "list"]
 #: options that a page never sets: what is tested comes from the chosen subject, files and stores from the studio
 RESERVED_OPTIONS = frozenset(
     {
-        *("model", "inputs", "subject", "data", "target", "kind", "feature_step", "bounds", "order", "scalar", "batch"),
+        *("model", "inputs", "subject", "data", "target", "kind", "feature_step", "order", "batch"),
+        *(field.name for field in core_options.list_fields(Inputs)),
         *("html", "junit", "sarif", "markdown", "pytest", "save", "save_front", "record", "as_json"),
         *("store", "trust", "engine", "workers"),
     }
@@ -45,13 +50,10 @@ class FormField:
     default: Any
     help: str
     metavar: str
+    label: str  # the name for people
     low: float | None = None
     high: float | None = None
-
-    @property
-    def label(self) -> str:
-        """The name for people."""
-        return self.name.replace("_", " ").capitalize()
+    choices: tuple[str, ...] = ()
 
 
 @functools.cache
@@ -76,6 +78,7 @@ def list_options(command: str) -> dict[str, FormField]:
     if function is None:
         raise UsageError(f"There is no command {command!r}.")
     hints = typing.get_type_hints(function, include_extras=True)
+    declared_options = _list_declared_options(command)
     options: dict[str, FormField] = {}
     for name, parameter in inspect.signature(function).parameters.items():
         info = next((item for item in getattr(hints[name], "__metadata__", ()) if isinstance(item, OptionInfo)), None)
@@ -83,8 +86,11 @@ def list_options(command: str) -> dict[str, FormField]:
             continue
         words = (info.default, *(info.param_decls or ()))  # in annotations, Typer keeps the first name as the default
         declared_names = [word for word in words if isinstance(word, str) and word.startswith("--")]
+        declared = declared_options.get(name, Option(""))
         options[name] = FormField(
             name=name,
+            label=declared.label or name.replace("_", " ").capitalize(),
+            choices=declared.choices,
             option=declared_names[0].partition("/")[0] if declared_names else f"--{name.replace('_', '-')}",
             kind=_find_kind(hints[name].__origin__),
             default=parameter.default,
@@ -108,6 +114,19 @@ def list_fields(command: str) -> dict[str, FormField]:
         for name, field in list_options(command).items()
         if name not in RESERVED_OPTIONS and field.metavar not in FILE_METAVARS
     }
+
+
+def _list_declared_options(command: str) -> dict[str, Option]:
+    """Return the options of a command that its capability declares."""
+    capability: Capability[Any, Any] | None = getattr(_list_functions()[command], "capability", None)
+    fields = [] if capability is None else core_options.list_fields(capability.options)
+    return {field.name: field.option for field in fields}
+
+
+def list_own_fields(command: str) -> list[str]:
+    """Return the names of the options that a capability has for itself: not those about columns, computing and files."""
+    options, fields = _list_declared_options(command), list_fields(command)
+    return [name for name, option in options.items() if option.panel is None and name in fields]
 
 
 def build_arguments(
@@ -136,7 +155,7 @@ def build_arguments(
             raise UsageError(f"The option {name!r} of {command!r} cannot be set on this page.")
         if value is None or value == "" or value == [] or value == field.default:
             continue
-        known_values = (choices or {}).get(name)
+        known_values = (choices or {}).get(name) or field.choices or None
         if known_values is None and name in CODE_OPTIONS:
             raise UsageError(f"The option {name!r} of {command!r} can only be chosen from a list.")
         for item in value if field.kind == "list" else [value]:

@@ -13,10 +13,10 @@ MAX_CHOICES_LISTED = 12  # longer lists can be searched
 
 
 class CommandForm:
-    """Inputs for some options of a command; the other options are in a part that is folded away.
+    """Inputs for options of a command: the `main` ones, and `more` in a part that is folded away.
 
-    `choices` gives the values of options that have a fixed list of them, and the columns of options that name columns. `values`
-    are other values to begin with, `labels` other labels, by the names of options.
+    Choices and labels are those that the capability declares. `choices` gives the values of options whose list depends on the
+    page, such as columns, `labels` other labels, and `values` other values to begin with, by the names of options.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class CommandForm:
 
     def _build_input(self, field: FormField) -> None:
         value = self._values.get(field.name, field.default)
-        choices = self._choices.get(field.name)
+        choices = self._choices.get(field.name) or field.choices or None
         label = self._labels.get(field.name, field.label)
         element: Any
         if field.kind == "flag":

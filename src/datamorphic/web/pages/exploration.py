@@ -11,10 +11,8 @@ from nicegui import ui
 
 from ...data.subjects import subjects
 from ...errors import UsageError
-from ...exploration.options import LABEL_BORDERS, POOLS, STRATEGIES
-from ...exploration.refinement import REFINEMENT_METHODS
 from ...runs.progress import format_duration
-from ..commands import list_fields
+from ..commands import list_own_fields, read_values
 from ..components.command_form import CommandForm
 from ..components.errors import show_errors
 from ..components.figures import build_figures, build_lines, build_table
@@ -30,23 +28,6 @@ from ..workspaces import Workspace
 ADDRESS, TITLE = "/exploration", "Exploration"
 ESTIMATE_PAGE, COMPARISON_PAGE = "/exploration#estimate", "/exploration#comparison"
 MAIN_OPTIONS = ("strategy", "walks", "seeds", "walk_distance", "refine", "pool", "budget")
-MORE_OPTIONS = ("max_halvings", "delta", "threshold", "jump", "labels", "timeout", "seed")
-FORM_OPTIONS = (*MAIN_OPTIONS, *MORE_OPTIONS)
-CHOICES = {
-    "strategy": sorted(STRATEGIES),
-    "refine": list(REFINEMENT_METHODS),
-    "pool": list(POOLS),
-    "labels": ["auto", *LABEL_BORDERS],
-}
-LABELS = {
-    "seeds": "Inputs to start from",
-    "walk_distance": "Steps per walk, at most",
-    "refine": "Narrowing",
-    "budget": "Budget, such as 30s or 10000 runs",
-    "max_halvings": "Halvings of a pair",
-    "delta": "Stop halving at distance",
-    "seed": "Random seed",
-}
 REFRESH_SECONDS = 0.2
 LEAD = (
     "Finds pairs of nearly equal inputs with different answers. Walks start from real inputs and change them step by step; "
@@ -75,10 +56,9 @@ class ExplorationPage:
         self._known_moves: list[str] = []
         with ui.element("section").classes("card w-full").props('aria-label="Options"'):
             jobs = [job for job in workspace.list_jobs(ADDRESS) if job.arguments[0] == "explore"]
-            values = read_options(jobs[0].arguments) if jobs else {}
-            self._form = CommandForm(
-                "explore", MAIN_OPTIONS, MORE_OPTIONS, choices=CHOICES, labels=LABELS, values=values
-            )
+            values = read_values("explore", jobs[0].arguments) if jobs else {}
+            more = [name for name in list_own_fields("explore") if name not in (*MAIN_OPTIONS, "moves")]
+            self._form = CommandForm("explore", MAIN_OPTIONS, more, values=values)
             with ui.expansion("Moves").classes("w-full") as moves_part:
                 self._moves_note = ui.label("Reading the moves of the subject").classes("muted")
                 self._moves = ui.select(
@@ -284,25 +264,6 @@ class ExplorationPage:
         self._comparison_part.clear()
         with self._comparison_part:
             JobPanel(job, show_comparison)
-
-
-def read_options(arguments: Sequence[str]) -> dict[str, Any]:
-    """Return the values of the form that gave these arguments, without those that are defaults.
-
-    Examples
-    --------
-    >>> read_options(["explore", "--subject=Box 2", "--walks=500", "--pool=growing", "--json"])
-    {'walks': 500, 'pool': 'growing'}
-    """
-    fields = {field.option: field for name, field in list_fields("explore").items() if name in FORM_OPTIONS}
-    values: dict[str, Any] = {}
-    for word in arguments:
-        option, _, text = word.partition("=")
-        if option in fields and text:
-            field = fields[option]
-            kinds = {"integer": int, "number": float}
-            values[field.name] = kinds[field.kind](text) if field.kind in kinds else text
-    return values
 
 
 def find_latest_front(workspace: Workspace) -> str:
