@@ -298,3 +298,15 @@ def test_wrong_use_is_one_line_with_its_exit_code(run, arguments, code, says):
     assert result.exit_code == code, result.output
     assert says in result.stderr
     assert "Traceback" not in result.output
+
+
+def test_a_call_on_a_test_system_is_recorded_as_a_script(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    arguments = ["explore", "--subject", "Box 1", "--walks", "20", "--budget", "200 runs", "--seed", "3"]
+    result = CliRunner().invoke(app, [*arguments, "--record", "a.scr", "--store", "none", "--json"])
+    assert result.exit_code == 0
+    assert (tmp_path / "a.scr").read_text().splitlines()[1:] == [
+        "loadTestSpec(Box 1)",
+        "explore(walks=20;seed=3;budget=200 runs)",
+    ]
+    assert dm.play("a.scr").pool.runs == json.loads(result.stdout)["runs"]

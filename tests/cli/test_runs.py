@@ -19,6 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 from typer.testing import CliRunner
 
 import datamorphic as dm
+from datamorphic.cli.command import find_command
 from datamorphic.cli.main import app
 from datamorphic.runs import dask_engine as cluster
 from datamorphic.runs.store import Store
@@ -984,3 +985,8 @@ def test_no_password_is_told_by_a_process(run):
     result = in_a_process("runs", "list", "--store", store)
     assert result.returncode == 2
     assert "hunter2" not in result.stdout + result.stderr
+
+
+def test_a_stored_run_cannot_ask_for_trust_or_for_another_store():
+    for verb in ("explore", "fairness"):
+        assert not {"trust", "store", "engine", "resume", "progress"} & set(find_command(verb).request_keys)

@@ -18,13 +18,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..core.call_listeners import notify_of_call
 from ..core.capability import Capability
 from ..core.execute import execute
 from ..core.options import FILES_PANEL, OptionField, find_former_names, list_alternatives, list_fields
 from ..errors import UsageError
 from ..runs.interrupts import Interrupts
 from . import options as opt
-from .console import FILE_NOUNS, prepare_output_files, print_json, print_line, print_text, redirect_user_output
+from .console import (
+    FILE_NOUNS,
+    prepare_output_files,
+    print_json,
+    print_line,
+    print_text,
+    record_calls,
+    redirect_user_output,
+)
 from .exit_codes import ExitCode, choose_exit_code
 from .load import choose_model_and_data, load_data, load_space, load_system, to_absolute_path
 from .stores import RunNotice, format_store_option, open_store
@@ -47,25 +56,32 @@ class CapabilityCommand:
     files: Mapping[str, str] = field(default_factory=dict)  # further files to write, each with its help
     needs_data: bool = True
     has_subjects: bool = False  # whether a built-in classifier can take the place of MODEL
+    has_model_files: bool = True  # whether MODEL may be a file; otherwise it is imported
+    is_recordable: bool = False  # whether calls on test systems can be recorded as a script
 
     @property
     def request_keys(self) -> list[str]:
         """The keys of a stored request: what the command can be called with, now and in earlier versions."""
-        names = [option_field.name for option_field in list_fields(self.capability.options)]
-        return [*names, *find_former_names(self.capability.options), "subject", opt.HINTS_KEY]
+        inputs = [name for name, _, _ in self.list_inputs()]
+        options = [option_field.name for option_field in self._list_word_fields()]
+        return list(dict.fromkeys([*inputs, *options, *find_former_names(self.capability.options), opt.HINTS_KEY]))
+
+    def _list_word_fields(self) -> list[OptionField]:
+        """Return the options whose values are words of the command line, and are stored with a run."""
+        return [
+            option_field
+            for option_field in list_fields(self.capability.options)
+            if is_on_command_line(option_field) and option_field.name not in FACE_OPTIONS
+        ]
 
     def build_parameters(self) -> list[inspect.Parameter]:
         """Return the parameters of the command in the order of its help."""
-        declarations: list[tuple[str, Any, Any]] = [
-            ("model", Annotated[str | None, opt.argument("MODEL", self.model_help)], None),
-            ("inputs", Annotated[str | None, opt.argument("DATA", self.data_help)], None),
-            *([("subject", opt.Subject, None)] if self.has_subjects else []),
-            ("data", opt.Data, None),
-        ]
+        declarations = self.list_inputs()
+        names = [name for name, _, _ in declarations]
         declarations += [
             declare_option(option_field)
             for option_field in list_fields(self.capability.options)
-            if is_on_command_line(option_field)
+            if is_on_command_line(option_field) and option_field.name not in names
         ]
         declarations += [
             ("workers", opt.Workers, None),
@@ -78,6 +94,7 @@ class CapabilityCommand:
                 (name, Annotated[Path | None, opt.option("FILE", text, panel=FILES_PANEL)], None)
                 for name, text in self.files.items()
             ),
+            *([("record", opt.RecordFile, None)] if self.is_recordable else []),
             ("as_json", opt.Json, False),
         ]
         return [
@@ -92,10 +109,12 @@ class CapabilityCommand:
         from ..runs.engines import make_engine
 
         own_names = [name for name, _, _ in self.list_face_options()]
-        face = {name: values.pop(name) for name in (*FACE_OPTIONS, *self.files, *own_names)}
+        face = {name: values.pop(name) for name in (*FACE_OPTIONS, *self.files, *own_names) if name in values}
+        record = values.pop("record", None)
+        prepare_output_files(record)
         words = self.collect_words(values)
         store = face.pop("store")
-        with open_store(store) as run_store:
+        with open_store(store) as run_store, record_calls(record):
             engine = make_engine(face.pop("engine"), face.pop("workers"))
             self.run_request(words, run_store, engine=engine, store_option=format_store_option(store), **face)
 
@@ -122,7 +141,8 @@ class CapabilityCommand:
             values |= {"engine": engine, "store": notice.make_store_options(dict(words), resume)}
             options = self.capability.options(**values)
             options.set(command=self.format_command(words, options.seed))
-            result = execute(self.capability, options)
+            with notify_of_call(self.capability.name, lambda: values):
+                result = execute(self.capability, options)
             face = self.interpret(result, face)
             # these may call the model: its output must not reach stdout
             self.write_files(result, files, **face)
@@ -142,6 +162,33 @@ class CapabilityCommand:
             raise typer.Exit(code)
 
     # -- what a command may do differently -----------------------------------------------------------------------------
+
+    def list_inputs(self) -> list[tuple[str, Any, Any]]:
+        """Return the arguments and options that name what is tested, each with its type and default."""
+        return [
+            ("model", Annotated[str | None, opt.argument("MODEL", self.model_help)], None),
+            ("inputs", Annotated[str | None, opt.argument("DATA", self.data_help)], None),
+            *([("subject", opt.Subject, None)] if self.has_subjects else []),
+            ("data", opt.Data, None),
+        ]
+
+    def collect_inputs(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Take what is tested out of the values of a command, and return it so that it means the same in another folder."""
+        subject = values.pop("subject", None)
+        model, data = choose_model_and_data(
+            values.pop("model"), values.pop("inputs"), subject, values.pop("data"), values.get("target")
+        )
+        words = {"model": to_absolute_path(model), "data": to_absolute_path(data)}
+        return words if subject is None else words | {"subject": subject}
+
+    def load_inputs(self, words: Mapping[str, Any], trust: bool) -> dict[str, Any]:
+        """Return what is tested as values of options: models and data are loaded."""
+        if self.needs_data and (words.get("model") is None or words.get("data") is None):
+            raise UsageError(f"MODEL and DATA are needed. {self.data_help}")
+        system, wrap_options = load_system(words.get("model"), words.get("subject"), trust)
+        frame = None if words.get("data") is None else load_data(words["data"])
+        space = load_space(words.get("space"), frame, words.get("target"), system, wrap_options)
+        return {"model": system, "data": frame, "space": space, **wrap_options}
 
     def list_face_options(self) -> list[tuple[str, Any, Any]]:
         """Return the options that say what to do with the result, each with its type and default."""
@@ -177,29 +224,19 @@ class CapabilityCommand:
 
     def collect_words(self, values: dict[str, Any]) -> dict[str, Any]:
         """Return what a command was called with, without what is the default; that is what a store keeps."""
-        subject = values.pop("subject", None)
-        model, data = choose_model_and_data(
-            values.pop("model"), values.pop("inputs"), subject, values.pop("data"), values.get("target")
-        )
-        words = {"model": to_absolute_path(model), "data": to_absolute_path(data)}
-        words |= {} if subject is None else {"subject": subject}
+        words = self.collect_inputs(values)
         defaults = {parameter.name: parameter.default for parameter in self.build_parameters()}
         return words | {name: _to_word(value) for name, value in values.items() if value != defaults[name]}
 
     def load_values(self, words: Mapping[str, Any], trust: bool) -> dict[str, Any]:
         """Return the options that the words of a command stand for: models and data are loaded, texts are parsed."""
         words = self._rename_words(words)
-        if self.needs_data and (words.get("model") is None or words.get("data") is None):
-            raise UsageError(f"MODEL and DATA are needed. {self.data_help}")
-        system, wrap_options = load_system(words.get("model"), words.get("subject"), trust)
-        frame = None if words.get("data") is None else load_data(words["data"])
-        values: dict[str, Any] = {"model": system, "data": frame, **wrap_options}
-        for option_field in list_fields(self.capability.options):
-            word = words.get(option_field.name)
-            if word is not None and option_field.name not in ("model", "data", "space"):
-                values[option_field.name] = _parse_word(option_field, word)
-        values["space"] = load_space(words.get("space"), frame, words.get("target"), system, wrap_options)
-        return values
+        values = {
+            option_field.name: _parse_word(option_field, words[option_field.name])
+            for option_field in self._list_word_fields()
+            if words.get(option_field.name) is not None
+        }
+        return values | self.load_inputs(words, trust)
 
     def _rename_words(self, words: Mapping[str, Any]) -> dict[str, Any]:
         """Return words by the names that options have today; those of stored runs may be older."""

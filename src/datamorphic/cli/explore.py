@@ -14,7 +14,7 @@ from ..exploration.front import Front
 from ..exploration.run import explore as find_front
 from . import options as opt
 from .command import CapabilityCommand, make_command
-from .console import prepare_output_files, print_json, print_line, print_text, record_calls, redirect_user_output
+from .console import print_json, print_line, print_text, redirect_user_output
 from .exit_codes import ExitCode, choose_exit_code
 
 if TYPE_CHECKING:
@@ -50,17 +50,15 @@ class ExploreCommand(CapabilityCommand):
                 ],
                 None,
             ),
-            ("record", opt.RecordFile, None),
         ]
 
     def run(self, values: dict[str, Any]) -> None:
         """Explore, or plan an exploration."""
-        plan, trial, record, compare = (values[name] for name in ("plan", "trial", "record", "compare"))
+        plan, trial, compare = (values[name] for name in ("plan", "trial", "compare"))
         if plan and (values["save"] or values["html"] or values["junit"] or compare):
             raise UsageError("--plan finds no front. Leave out --save, --html, --junit and --compare.")
         if trial is not None and not plan:
             raise UsageError("--trial is for the estimate of --plan. Add --plan, or leave it out.")
-        prepare_output_files(record)
         if plan:
             self._plan(values, trial)
             return
@@ -68,15 +66,13 @@ class ExploreCommand(CapabilityCommand):
         if baseline is not None and (values["threshold"], values["jump"], values["labels"]) == (None, None, "auto"):
             kind, value = baseline.settings.get("border_kind"), baseline.settings.get("border_value")
             values |= {str(kind): value} if kind in ("threshold", "jump") else {}
-        with record_calls(record):
-            super().run(values | {"compare": baseline})
+        super().run(values | {"compare": baseline})
 
     def _plan(self, values: dict[str, Any], trial: int | None) -> None:
         from ..exploration.plan import plan
 
         trust, as_json = values["trust"], values["as_json"]
-        names = {parameter.name for parameter in self.build_parameters()} & set(self.request_keys)
-        words = self.collect_words({name: values[name] for name in (*names, "inputs")})
+        words = self.collect_words({name: values[name] for name in self.request_keys if name in values})
         with redirect_user_output():
             options = self.load_values(words, trust)
             estimate = plan(
@@ -160,6 +156,7 @@ COMMAND = ExploreCommand(
     files={"save": "Write the front to this Parquet file."},
     needs_data=False,
     has_subjects=True,
+    is_recordable=True,
 )
 
 explore = make_command(

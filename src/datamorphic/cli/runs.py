@@ -207,7 +207,7 @@ def resume(
         if command is not None:
             if not isinstance(request, dict):
                 raise StoreError(DAMAGED_REQUEST.format(run))
-            _refuse_foreign_code(request, run_store, run, trust)
+            _refuse_foreign_code(request, run_store, run, trust, has_model_files=command.has_model_files)
             request = {key: value for key, value in request.items() if key in command.request_keys}
             if save is None or "save" not in command.files:
                 resume_options.pop("save")

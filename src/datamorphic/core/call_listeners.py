@@ -22,20 +22,23 @@ def notify_listeners(function: Callable[Parameters, Result]) -> Callable[Paramet
 
     @wraps(function)
     def run(*values: Parameters.args, **keywords: Parameters.kwargs) -> Result:
-        listeners = _LISTENERS.get()
-        if not listeners:
+        with notify_of_call(function.__name__, lambda: dict(signature(function).bind(*values, **keywords).arguments)):
             return function(*values, **keywords)
-        token = _LISTENERS.set(())  # calls inside the function are part of it
-        try:
-            result = function(*values, **keywords)
-        finally:
-            _LISTENERS.reset(token)
-        arguments = dict(signature(function).bind(*values, **keywords).arguments)
-        for listener in listeners:
-            listener(function.__name__, arguments)
-        return result
 
     return run
+
+
+@contextmanager
+def notify_of_call(function: str, read_arguments: Callable[[], dict[str, Any]]) -> Iterator[None]:
+    """Notify listeners of a call when the block that does its work has ended."""
+    listeners = _LISTENERS.get()
+    token = _LISTENERS.set(())  # calls inside the function are part of it
+    try:
+        yield
+    finally:
+        _LISTENERS.reset(token)
+    for listener in listeners:
+        listener(function, read_arguments())
 
 
 @contextmanager

@@ -78,9 +78,10 @@ def parse_names(text: str, option: str) -> list[str]:
     return names
 
 
-def parse_budget(text: str) -> Budget:
-    """Return a budget, which must have a unit: 5 may mean seconds or runs."""
-    return Budget.parse(text, needs_unit=True)
+def parse_budget(text: str) -> str:
+    """Return a budget as it is written, which must have a unit: 5 may mean seconds or runs."""
+    Budget.parse(text, needs_unit=True)
+    return text
 
 
 def _split_last(text: str, option: str, example: str) -> tuple[str, str]:
