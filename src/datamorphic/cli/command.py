@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 #: options of a command that say where to compute and what to print; the others are stored with the run
 FACE_OPTIONS = ("store", "engine", "workers", "trust", "as_json", "html", "junit")
+DATA_ARGUMENT = "data_argument"  # data are an argument or an option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +168,7 @@ class CapabilityCommand:
         """Return the arguments and options that name what is tested, each with its type and default."""
         return [
             ("model", Annotated[str | None, opt.argument("MODEL", self.model_help)], None),
-            ("inputs", Annotated[str | None, opt.argument("DATA", self.data_help)], None),
+            (DATA_ARGUMENT, Annotated[str | None, opt.argument("DATA", self.data_help)], None),
             *([("subject", opt.Subject, None)] if self.has_subjects else []),
             ("data", opt.Data, None),
         ]
@@ -176,7 +177,7 @@ class CapabilityCommand:
         """Take what is tested out of the values of a command, and return it so that it means the same in another folder."""
         subject = values.pop("subject", None)
         model, data = choose_model_and_data(
-            values.pop("model"), values.pop("inputs"), subject, values.pop("data"), values.get("target")
+            values.pop("model"), values.pop(DATA_ARGUMENT), subject, values.pop("data"), values.get("target")
         )
         words = {"model": to_absolute_path(model), "data": to_absolute_path(data)}
         return words if subject is None else words | {"subject": subject}
@@ -185,10 +186,14 @@ class CapabilityCommand:
         """Return what is tested as values of options: models and data are loaded."""
         if self.needs_data and (words.get("model") is None or words.get("data") is None):
             raise UsageError(f"MODEL and DATA are needed. {self.data_help}")
-        system, wrap_options = load_system(words.get("model"), words.get("subject"), trust)
+        system, wrap_options = self.load_model(words, trust)
         frame = None if words.get("data") is None else load_data(words["data"])
         space = load_space(words.get("space"), frame, words.get("target"), system, wrap_options)
         return {"model": system, "data": frame, "space": space, **wrap_options}
+
+    def load_model(self, words: Mapping[str, Any], trust: bool) -> tuple[Any, dict[str, Any]]:
+        """Return the system under test that words name, and the options to wrap it with."""
+        return load_system(words.get("model"), words.get("subject"), trust)
 
     def list_face_options(self) -> list[tuple[str, Any, Any]]:
         """Return the options that say what to do with the result, each with its type and default."""
@@ -248,17 +253,20 @@ class CapabilityCommand:
 
     def format_command(self, words: Mapping[str, Any], seed: object) -> str:
         """Return the command line that does the same."""
-        parts = ["datamorphic", self.capability.name]
-        parts += [_shorten_path(words[name]) for name in ("model", "data") if words.get(name)]
-        parts += ["--subject", str(words["subject"])] if words.get("subject") else []
-        for option_field in list_fields(self.capability.options):
-            word = words.get(option_field.name)
-            if word is None or word is False or option_field.name in ("model", "data", "seed"):
+        return shlex.join(["datamorphic", self.capability.name, *self.build_arguments(words, seed)])
+
+    def build_arguments(self, words: Mapping[str, Any], seed: object) -> list[str]:
+        """Return the arguments of the command line that does the same."""
+        arguments = [_shorten_path(words[name]) for name in ("model", "data") if words.get(name)]
+        flags = {name: f"--{name}" for name, _, _ in self.list_inputs()}
+        flags |= {option_field.name: option_field.flag for option_field in list_fields(self.capability.options)}
+        for name, flag in flags.items():
+            word = words.get(name)
+            if word is None or word is False or name in ("model", "data", "seed"):
                 continue
             items = word if isinstance(word, list) else [word]
-            texts = [text for item in items for text in (option_field.flag, str(item))]
-            parts += [option_field.flag] if word is True else texts
-        return shlex.join([*parts, "--seed", str(seed)])
+            arguments += [flag] if word is True else [text for item in items for text in (flag, str(item))]
+        return [*arguments, "--seed", str(seed)]
 
 
 def make_command(text: str, command: CapabilityCommand) -> Callable[..., None]:
@@ -291,18 +299,15 @@ def find_command(verb: str) -> CapabilityCommand | None:
 def is_on_command_line(option_field: OptionField) -> bool:
     """Return whether a command has an option for a field."""
     option = option_field.option
-    return option.on_command_line and bool(option.metavar or option_field.hint is bool)
+    return option.on_command_line and bool(option.metavar or option_field.is_flag)
 
 
 def declare_option(option_field: OptionField) -> tuple[str, Any, Any]:
     """Return the parameter of a command for a field: its name, type and default."""
     option, name = option_field.option, option_field.name
-    if option_field.hint is bool:
-        return (
-            name,
-            Annotated[bool, opt.flag(option_field.flag, option.command_help, option.panel)],
-            option_field.default,
-        )
+    if option_field.is_flag:
+        declared_flag = opt.flag(option_field.flag, option.command_help, option.panel)
+        return name, Annotated[bool, declared_flag], option.flag_value is None and option_field.default
     text = (
         f"{option.command_help} Repeatable."
         if option.repeatable and "Repeatable" not in option.command_help
@@ -334,5 +339,7 @@ def _shorten_path(text: str) -> str:
 def _parse_word(option_field: OptionField, word: Any) -> Any:
     """Return the value that a word of the command line stands for; stored runs of earlier versions have values already."""
     parse = option_field.option.parse
+    if word is True and option_field.option.flag_value is not None:
+        return option_field.option.flag_value
     is_text = isinstance(word, str) or (option_field.option.repeatable and isinstance(word, list))
     return parse(word) if parse is not None and is_text else word

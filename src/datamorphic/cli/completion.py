@@ -56,6 +56,7 @@ def _offer(values: str) -> Callable[[str], Iterable[str]]:
 VALUES: dict[str, Callable[[str], Iterable[str]]] = {
     "combination_strategy": _offer("firstOrderMutantComplete combinatorialComplete permutationComplete kOrderComplete"),
     "data": _list_data_sets,
+    "data_argument": _list_data_sets,
     "inputs": _list_data_sets,
     "engine": _offer("serial processes threads dask://"),
     "fail_on": _offer("fault concern advice never"),

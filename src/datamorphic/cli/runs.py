@@ -452,8 +452,12 @@ def _format_repeat_command(run: Run) -> str:
 def build_repeat_arguments(run: Run) -> list[str]:
     """Return the arguments of the command that repeats a run, from its stored request."""
     from ..audit.result import format_hint_options, format_options
+    from .command import find_command
 
     request = run.parameters["words"]
+    command = find_command(run.verb)
+    if command is not None:
+        return command.build_arguments(request, run.seed)
     if run.verb == "script":
         return [str(request["script"]), *format_options(request | {"map": request["maps"]}, *REPEATED_SCRIPT_OPTIONS)]
     if run.verb == "study":

@@ -44,7 +44,7 @@ class Option:
 
     On the command line the option is called `flag` (by default like the field), its value is shown as `metavar`, and `parse`
     makes the value of the field from the text, or from the texts if it is `repeatable`. An option without a metavar is a
-    flag if its value is a bool, and is not offered there otherwise.
+    flag if its value is a bool, or if it says which value the flag stands for, and is not offered there otherwise.
     """
 
     text: str
@@ -60,6 +60,7 @@ class Option:
     help: str = ""  # the help of the command, if the first sentence of the text does not suit
     parse: Callable[[Any], Any] | None = None
     repeatable: bool = False
+    flag_value: Any = None  # what the flag stands for, if not True: ``--no-shrink`` stands for False
     value_type: type | None = None  # of the value on the command line, if the field takes other types, too
     on_command_line: bool = True
     stored: bool = True  # kept with a run, and compared when it is resumed
@@ -152,6 +153,11 @@ class OptionField:
     def flag(self) -> str:
         """The option on the command line."""
         return f"--{self.option.flag or self.name.replace('_', '-')}"
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether the option has no value on the command line."""
+        return self.hint is bool or self.option.flag_value is not None
 
     @functools.cached_property
     def takes_tables(self) -> bool:
