@@ -4,13 +4,18 @@ import inspect
 import subprocess
 import sys
 import warnings
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Annotated, Any
 
 import pandas as pd
 import pytest
 
 import datamorphic as dm
-from datamorphic.core.capability import build_documentation, format_type, get_capability
-from datamorphic.core.options import list_fields
+from datamorphic.core.capability import Capability, build_documentation, build_options, format_type, get_capability
+from datamorphic.core.execute import KeptOptions
+from datamorphic.core.options import Option, list_fields
+from datamorphic.runs.flow import Budget
 
 PEOPLE = pd.DataFrame({"income": [10.0, 60.0] * 60, "gender": ["f", "m", "m", "f"] * 30})
 
@@ -88,3 +93,25 @@ def test_type_checkers_see_every_keyword(tmp_path):
     output = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stdout
     errors = [line for line in output.splitlines() if "error" in line]
     assert [int(line.split(":")[1]) for line in errors] == [7, 8, 9], output
+
+
+@dataclass(frozen=True, eq=False)
+class OpenOptions(KeptOptions):
+    """Options that take what others declare, and of a capability that queries nothing."""
+
+    count: Annotated[int, Option("How many.")] = 1
+    _: KW_ONLY
+    settings: Annotated[Mapping[str, Any] | None, Option("Settings.", collects_keywords=True)] = None
+
+
+def test_other_keywords_are_collected_where_a_field_takes_them():
+    described = Capability("open", OpenOptions, lambda options, execution: None)
+    options = build_options(described, (2,), {"seed": 3, "power": 4, "settings": {"base": 10}})
+    assert (options.count, options.seed, options.settings) == (2, 3, {"base": 10, "power": 4})
+
+
+def test_a_capability_that_queries_nothing_has_no_engine_and_no_budget():
+    names = {field.name for field in list_fields(OpenOptions)}
+    assert names == {"count", "settings", "seed", "store", "resume", "progress"}
+    options = OpenOptions()
+    assert (options.engine, options.timeout, options.batch, options.limits) == (None, None, None, Budget())

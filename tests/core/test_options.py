@@ -103,3 +103,13 @@ def test_types_are_those_of_users(hint, accepted, refused, words):
     assert all(is_accepted(hint, value) for value in accepted)
     assert not any(is_accepted(hint, value) for value in refused)
     assert describe_type(hint) == words
+
+
+def test_shared_options_can_be_positional_in_an_order_of_their_own():
+    @dataclass(frozen=True, eq=False)
+    class Placed(Own):
+        POSITIONAL: ClassVar[tuple[str, ...]] = ("data", "seed", "walks")
+
+    fields = list_fields(Placed)
+    assert [field.name for field in fields if not field.keyword_only] == ["data", "seed", "walks"]
+    assert [field.name for field in fields if field.keyword_only] == ["way", "share", "names"]

@@ -67,6 +67,11 @@ class CapabilityCommand:
         options = [option_field.name for option_field in self._list_word_fields()]
         return list(dict.fromkeys([*inputs, *options, *find_former_names(self.capability.options), opt.HINTS_KEY]))
 
+    @property
+    def _has_engine(self) -> bool:
+        """Whether the capability queries a system, which an engine can do."""
+        return any(option_field.name == "engine" for option_field in list_fields(self.capability.options))
+
     def _list_word_fields(self) -> list[OptionField]:
         """Return the options whose values are words of the command line, and are stored with a run."""
         return [
@@ -85,8 +90,7 @@ class CapabilityCommand:
             if is_on_command_line(option_field) and option_field.name not in names
         ]
         declarations += [
-            ("workers", opt.Workers, None),
-            ("engine", opt.EngineName, None),
+            *([("workers", opt.Workers, None), ("engine", opt.EngineName, None)] if self._has_engine else []),
             ("store", opt.StoreUrl, None),
             *self.list_face_options(),
             ("html", opt.HtmlFile, None),
@@ -116,7 +120,7 @@ class CapabilityCommand:
         words = self.collect_words(values)
         store = face.pop("store")
         with open_store(store) as run_store, record_calls(record):
-            engine = make_engine(face.pop("engine"), face.pop("workers"))
+            engine = make_engine(face.pop("engine", None), face.pop("workers", None))
             self.run_request(words, run_store, engine=engine, store_option=format_store_option(store), **face)
 
     def run_request(
@@ -139,7 +143,8 @@ class CapabilityCommand:
         notice = RunNotice(store, store_option)
         with redirect_user_output(), notice, Interrupts():
             values = self.load_values(words, trust)
-            values |= {"engine": engine, "store": notice.make_store_options(dict(words), resume)}
+            values |= {"engine": engine} if self._has_engine else {}
+            values |= {"store": notice.make_store_options(dict(words), resume)}
             options = self.capability.options(**values)
             options.set(command=self.format_command(words, options.seed))
             with notify_of_call(self.capability.name, lambda: values):
@@ -262,10 +267,14 @@ class CapabilityCommand:
         flags |= {option_field.name: option_field.flag for option_field in list_fields(self.capability.options)}
         for name, flag in flags.items():
             word = words.get(name)
-            if word is None or word is False or name in ("model", "data", "seed"):
+            if word is None or name in ("model", "data", "seed"):
+                continue
+            if isinstance(word, bool):
+                flag, _, opposite = flag.partition("/")
+                arguments += filter(None, [flag if word else opposite])
                 continue
             items = word if isinstance(word, list) else [word]
-            arguments += [flag] if word is True else [text for item in items for text in (flag, str(item))]
+            arguments += [text for item in items for text in (flag, str(item))]
         return [*arguments, "--seed", str(seed)]
 
 
@@ -305,9 +314,11 @@ def is_on_command_line(option_field: OptionField) -> bool:
 def declare_option(option_field: OptionField) -> tuple[str, Any, Any]:
     """Return the parameter of a command for a field: its name, type and default."""
     option, name = option_field.option, option_field.name
+    kind: Any
     if option_field.is_flag:
-        declared_flag = opt.flag(option_field.flag, option.command_help, option.panel)
-        return name, Annotated[bool, declared_flag], option.flag_value is None and option_field.default
+        kind = bool | None if "/" in option.flag else bool
+        declared = opt.flag(option_field.flag, option.command_help, option.panel)
+        return name, Annotated[kind, declared], option_field.default if option.flag_value is None else False
     text = (
         f"{option.command_help} Repeatable."
         if option.repeatable and "Repeatable" not in option.command_help
@@ -317,11 +328,13 @@ def declare_option(option_field: OptionField) -> tuple[str, Any, Any]:
     if option.repeatable:
         return name, Annotated[list[str] | None, declared], None
     plain_types = [kind for kind in list_alternatives(option_field.hint) if kind in (int, float)]
-    kind: Any = str if option.parse is not None or len(plain_types) != 1 else plain_types[0]
+    kind = str if option.parse is not None or len(plain_types) != 1 else plain_types[0]
     kind = option.value_type or kind
     if option.metavar == "FILE":
         kind = Path
     default = option_field.default
+    if kind is str and default is not None:
+        default = str(default)  # as the command line would say it
     return name, Annotated[kind | None if default is None else kind, declared], default
 
 

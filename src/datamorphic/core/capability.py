@@ -60,17 +60,24 @@ def build_options(
     """Return the options of a call; former names of keywords still work, with a warning."""
     fields = {field.name: field for field in list_fields(described.options)}
     former_names = find_former_names(described.options)
-    values = {}
+    collector = next((name for name, field in fields.items() if field.option.collects_keywords), None)
+    values: dict[str, Any] = {}
+    other_values: dict[str, Any] = {}
     for name, value in keywords.items():
         if name not in fields and name in former_names:
             warnings.warn(
                 f"{name!r} of {described.name} is now called {former_names[name]!r}.", DeprecationWarning, stacklevel=4
             )
             name = former_names[name]
+        if name not in fields and collector is not None:
+            other_values[name] = value
+            continue
         if name not in fields:
             hint = suggest_name(name, fields)
             raise TypeError(f"{described.name}() got an unexpected keyword argument {name!r}. {hint}")
         values[name] = value
+    if collector is not None and other_values:
+        values[collector] = {**(values.get(collector) or {}), **other_values}
     positional = [field.name for field in fields.values() if not field.keyword_only]
     if len(arguments) > len(positional):
         raise TypeError(

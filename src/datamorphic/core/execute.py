@@ -22,7 +22,7 @@ from ..runs.keep import StoreOptions, keep_run, resolve_seed
 from ..space.outputs import Outputs
 from ..space.points import Batch
 from ..systems.base import Executor
-from .groups import Running
+from .groups import Keeping, Running
 from .result import Result
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from ..runs.session import Session
 
 Subject = TypeVar("Subject")
-RunOptions = TypeVar("RunOptions", bound="CapabilityOptions")
+RunOptions = TypeVar("RunOptions", bound="KeptOptions")
 ResultType = TypeVar("ResultType", bound=Result)
 Answer = TypeVar("Answer")
-SomeOptions = TypeVar("SomeOptions", bound="CapabilityOptions", contravariant=True)
+SomeOptions = TypeVar("SomeOptions", bound="KeptOptions", contravariant=True)
 SomeResult = TypeVar("SomeResult", bound=Result, covariant=True)
 
 
@@ -50,7 +50,7 @@ class Runnable(Protocol[SomeOptions, SomeResult]):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CapabilityOptions(Running):
+class KeptOptions(Keeping):
     """The options of a capability, with what the door must know about its subject."""
 
     def make_subject(self, execution: Execution[Any]) -> Any:
@@ -62,12 +62,17 @@ class CapabilityOptions(Running):
         raise NotImplementedError
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CapabilityOptions(KeptOptions, Running):
+    """The options of a capability that queries a system."""
+
+
 class Execution(Generic[Subject]):
     """What one run of a capability works with: its subject, its random numbers, and the way to query a system."""
 
     subject: Subject
 
-    def __init__(self, verb: str, options: CapabilityOptions, keep: StoreOptions | None) -> None:
+    def __init__(self, verb: str, options: KeptOptions, keep: StoreOptions | None) -> None:
         self.verb, self.options, self._keep = verb, options, keep
         self.seed = options.seed if keep is None else resolve_seed(options.seed, keep)
         self.rng = to_generator("seed", verb, self.seed)
@@ -180,7 +185,7 @@ def execute(capability: Runnable[RunOptions, ResultType], options: RunOptions) -
     return result
 
 
-def _read_store_options(options: Running) -> StoreOptions | None:
+def _read_store_options(options: Keeping) -> StoreOptions | None:
     if isinstance(options.store, StoreOptions):
         return options.store
     if options.store is not None:

@@ -149,10 +149,62 @@ SEED = Option(
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Running(Options):
-    """How the work is done, and where its run is kept: what every capability has."""
+class Keeping(Options):
+    """Where the random numbers come from, and where the run is kept: what every capability has."""
 
     seed: Annotated[SeedLike, SEED] = 0
+    store: Annotated[
+        StoreLike,
+        Option(
+            'The run store that keeps the run, so that it can be resumed: ``"runs.sqlite"``, ``"postgresql://..."``.',
+            on_command_line=False,
+            stored=False,
+        ),
+    ] = None
+    resume: Annotated[
+        int | None,
+        Option(
+            "The number of the stored run to resume. The other arguments must be the same as when it began.",
+            on_command_line=False,
+            stored=False,
+        ),
+    ] = None
+    progress: Annotated[
+        bool | None,
+        Option(
+            "Whether to show progress on stderr; by default if stderr is a terminal.",
+            on_command_line=False,
+            stored=False,
+        ),
+    ] = None
+
+    # what a capability that queries nothing does not have
+
+    @property
+    def timeout(self) -> float | None:
+        """The seconds that a row may take."""
+        return None
+
+    @property
+    def batch(self) -> int | None:
+        """The number of rows per model call."""
+        return None
+
+    @property
+    def engine(self) -> EngineLike:
+        """What runs the model."""
+        return None
+
+    @property
+    def limits(self) -> Budget:
+        """The budget, parsed."""
+        return Budget()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Running(Keeping):
+    """How the work is done, and where its run is kept: what every capability has that queries a system."""
+
     budget: Annotated[
         Budget | str | float | None,
         Option(
@@ -188,30 +240,6 @@ class Running(Options):
         Option(
             'What runs the model: this process by default, ``"processes:2"``, ``"threads:2"`` or ``"dask://host:port"``. The '
             "same seed gives the same result on each of them.",
-            on_command_line=False,
-            stored=False,
-        ),
-    ] = None
-    store: Annotated[
-        StoreLike,
-        Option(
-            'The run store that keeps the run, so that it can be resumed: ``"runs.sqlite"``, ``"postgresql://..."``.',
-            on_command_line=False,
-            stored=False,
-        ),
-    ] = None
-    resume: Annotated[
-        int | None,
-        Option(
-            "The number of the stored run to resume. The other arguments must be the same as when it began.",
-            on_command_line=False,
-            stored=False,
-        ),
-    ] = None
-    progress: Annotated[
-        bool | None,
-        Option(
-            "Whether to show progress on stderr; by default if stderr is a terminal.",
             on_command_line=False,
             stored=False,
         ),

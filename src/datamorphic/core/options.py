@@ -56,7 +56,7 @@ class Option:
     above: float | None = None
     below: float | None = None
     expected: str = ""
-    flag: str = ""
+    flag: str = ""  # "published/--fair" are two flags, for True and False
     help: str = ""  # the help of the command, if the first sentence of the text does not suit
     parse: Callable[[Any], Any] | None = None
     repeatable: bool = False
@@ -67,6 +67,7 @@ class Option:
     stored_as: str = ""  # the key of the stored request, if the field was called differently in earlier versions
     former_names: tuple[str, ...] = ()  # still accepted, with a warning
     former_flag: str = ""
+    collects_keywords: bool = False  # a mapping that also takes the keywords of a call that are no options
     panel: str | None = None
     label: str = ""  # in forms, if the name does not suit
 
@@ -108,6 +109,8 @@ class Options:
     """The options of one capability, validated; see the module."""
 
     OWNER: ClassVar[str] = ""  # the public function, for messages
+    #: all options that can be given by position, if shared ones are among them: type checkers want keywords for those
+    POSITIONAL: ClassVar[tuple[str, ...]] = ()
 
     command: str = dataclasses.field(
         init=False, default=""
@@ -157,7 +160,7 @@ class OptionField:
     @property
     def is_flag(self) -> bool:
         """Whether the option has no value on the command line."""
-        return self.hint is bool or self.option.flag_value is not None
+        return self.hint is bool or self.option.flag_value is not None or "/" in self.option.flag
 
     @functools.cached_property
     def takes_tables(self) -> bool:
@@ -198,9 +201,16 @@ def _read_fields(options: Any) -> tuple[OptionField, ...]:
         if option is None:
             raise TypeError(f"{options.__name__}.{field.name} has no Option.")
         default = field.default if field.default_factory is MISSING else field.default_factory()
-        listed_fields.append(OptionField(field.name, _drop_option(hint), default, bool(field.kw_only), option))
+        keyword_only = field.name not in options.POSITIONAL if options.POSITIONAL else bool(field.kw_only)
+        listed_fields.append(OptionField(field.name, _drop_option(hint), default, keyword_only, option))
+    positions = {name: place for place, name in enumerate(options.POSITIONAL)}
     return tuple(
-        sorted(listed_fields, key=lambda field: (field.keyword_only, field.keyword_only and places[field.name]))
+        sorted(
+            listed_fields,
+            key=lambda field: (
+                (True, places[field.name]) if field.keyword_only else (False, positions.get(field.name, 0))
+            ),
+        )
     )
 
 
