@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any, ClassVar, Self
 
@@ -24,7 +26,7 @@ class DeadlinePassed(BaseException):
     It is not an `Exception`, since models and their guards catch those.
     """
 
-    def __init__(self, limit: TimeLimit) -> None:
+    def __init__(self, limit: object) -> None:
         super().__init__("the time is up")
         self.limit = limit
 
@@ -47,6 +49,7 @@ class TimeLimit:
     _active: ClassVar[list[TimeLimit]] = []  # the outermost first
     _stop_time: ClassVar[float] = float("inf")  # when Ctrl-C ends the block
     _previous_handler: ClassVar[Any] = None
+    _holds: ClassVar[int] = 0  # blocks that no limit may end
 
     def __init__(self, seconds: float | None) -> None:
         self._seconds = seconds
@@ -91,6 +94,16 @@ def stop_soon(seconds: float) -> None:
         _schedule()
 
 
+@contextmanager
+def hold_deadlines() -> Iterator[None]:
+    """Let no limit end the block, such as a transaction; the limit ends what follows."""
+    TimeLimit._holds += 1
+    try:
+        yield
+    finally:
+        TimeLimit._holds -= 1
+
+
 def cancel_stop() -> None:
     """Forget `stop_soon`."""
     TimeLimit._stop_time = float("inf")
@@ -113,7 +126,7 @@ def _schedule() -> None:
 
 
 def _handle_alarm(number: int, frame: FrameType | None) -> None:
-    if _is_importing(frame):
+    if TimeLimit._holds or _is_importing(frame):
         return  # half-imported modules may be unusable afterwards; the signal comes again
     now = read_clock()
     if TimeLimit._stop_time <= now and TimeLimit._active:
