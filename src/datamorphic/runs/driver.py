@@ -110,9 +110,9 @@ def drive(
 ) -> Result:
     """Answer a flow until it ends, and return its result.
 
-    The number of runs in the budget is never exceeded. The time, which counts from here on, is checked between queries, in a long query between the
-    batches in which it is sent, and before a system that died or hung is started again. When the budget is spent,
-    `OutOfBudget` is thrown into the flow, which may return what it has. Otherwise it is raised here.
+    The number of runs in the budget is never exceeded. The time counts from here on. It is checked between queries, in a long
+    query between the batches in which it is sent, and before a system that died or hung is started again. When the budget
+    is spent, `OutOfBudget` is thrown into the flow, which may return what it has. Otherwise it is raised here.
 
     For one batch size, the same seed gives the same result on all engines. Models do not give bitwise equal answers in
     batches of another size.
