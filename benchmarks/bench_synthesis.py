@@ -62,7 +62,7 @@ def _measure(kind, seeds):
 def _combine(kind, seeds):
     system = _make_system(kind)
     began = time.perf_counter()
-    combination = dm.combine(system, "permutationComplete", seeds=seeds, limit=2_000_000, progress=False)
+    combination = dm.combine(system, "permutations", seeds=seeds, limit=2_000_000, progress=False)
     return {
         "seconds": time.perf_counter() - began,
         "cases": combination.case_count,

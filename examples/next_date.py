@@ -85,6 +85,6 @@ class NextDate:
 
 
 if __name__ == "__main__":
-    combination = dm.combine(NextDate, "kOrderComplete", order=3)
+    combination = dm.combine(NextDate, "sequences", order=3)
     print(combination.describe())
     assert combination.violated == ["four_years_change_nothing"]

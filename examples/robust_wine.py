@@ -58,7 +58,7 @@ class RobustWine:
 
 
 if __name__ == "__main__":
-    combination = dm.combine(RobustWine, "permutationComplete")
+    combination = dm.combine(RobustWine, "permutations")
     print(combination.describe())
     bottles = combination.violations["seed_case"].nunique()
     print(f"\nFor {bottles} of {combination.seed_count} bottles, the answer depends on how they are measured.")

@@ -89,7 +89,7 @@ class Triangle:
 
 if __name__ == "__main__":
     for fault in (None, "side forgotten", "pair forgotten", "8 bits"):
-        combination = dm.combine(Triangle(fault), "permutationComplete")
+        combination = dm.combine(Triangle(fault), "permutations")
         print(combination.describe(), end="\n\n")
         assert combination.holds == (fault is None)
         assert combination.violations["shortest"].notna().all()

@@ -14,7 +14,6 @@ from datamorphic.mutation.options import MutateOptions
 from datamorphic.relations.check.options import CheckOptions
 from datamorphic.risk.credit.options import CreditOptions
 from datamorphic.scripting.options import PlayOptions
-from datamorphic.synthesis.combination.options import CombineOptions
 from datamorphic.synthesis.optimisation.options import OptimiseOptions
 from datamorphic.trees.coverage.options import CoverOptions, SelectOptions
 from support.cases import in_one_test
@@ -45,7 +44,6 @@ GENERATOR_PARAMETERS = {"k", "options"}
 
 OPTION_SETS = {
     "check": CheckOptions,
-    "combine": CombineOptions,
     "cover": CoverOptions,
     "credit": CreditOptions,
     "generate": GenerateOptions,

@@ -176,7 +176,7 @@ def get_values(name, folder):
         "assert_front_unchanged": lambda: {"data": SPACE, "baseline": save_front(folder)},
         "assert_holds": {"relation": "row order", "seed": 0},
         "check": {"relations": ["row order"]},
-        "combine": {"order": None, "seeds": 3, "datamorphisms": ["upward"]},
+        "combine": {"model": dm.subjects["Box 1"], "order": None, "seeds": 3, "datamorphisms": ["upward"]},
         "compute_statistics": {"tests": make_tests(), "system": None},
         "cover": {"model": TREE},
         "credit": {"model": None, "data": make_loans(), "ladder": "logistic_regression"},

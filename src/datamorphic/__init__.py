@@ -82,8 +82,8 @@ if TYPE_CHECKING:
     from .space.points import Points as Points
     from .space.space import Space as Space
     from .space.text_feature import Text as Text
-    from .synthesis.combination.api import combine as combine
     from .synthesis.combination.result import CombinationResult as CombinationResult
+    from .synthesis.combination.run import combine as combine
     from .synthesis.optimisation.api import optimise as optimise
     from .synthesis.optimisation.result import Optimisation as Optimisation
     from .systems.http import HttpService as HttpService
@@ -154,7 +154,7 @@ _NAMES = {
     "space.outputs": "Outputs Status",
     "space.points": "Points",
     "space.space": "Space",
-    "synthesis.combination.api": "combine",
+    "synthesis.combination.run": "combine",
     "synthesis.combination.result": "CombinationResult",
     "synthesis.optimisation.api": "optimise",
     "synthesis.optimisation.result": "Optimisation",

@@ -149,7 +149,7 @@ def test_an_interrupted_run_can_be_resumed(run, tmp_path, monkeypatch):
     import importlib
     import sys
 
-    from datamorphic.synthesis.combination import runner
+    from datamorphic.synthesis.combination import run as runner
 
     monkeypatch.setattr(runner, "MAX_CASES_PER_QUERY", 4)
     monkeypatch.syspath_prepend(tmp_path)

@@ -62,7 +62,12 @@ RENAMED = {
     "maps": "map",
 }
 #: parameters whose name in one command is that of the function, although other commands rename it, or the reverse
-RENAMED_IN = {("optimise", "steps"): "steps", ("hunt", "relations"): "RELATIONS", ("script", "test_system"): "system"}
+RENAMED_IN = {
+    ("combine", "model"): "SYSTEM",
+    ("optimise", "steps"): "steps",
+    ("hunt", "relations"): "RELATIONS",
+    ("script", "test_system"): "system",
+}
 
 #: options that only the command line has: where inputs come from that Python has as objects,
 INPUTS = {"MODEL", "DATA", "SYSTEM", "subject", "system", "data", "target", "trust", "workers", "param", "train"}
@@ -91,7 +96,7 @@ CALLS = {
     ("explore", "compare"): "front.diff",
     ("explore", "plan"): "dm.plan",
     ("combine", "estimate"): "estimate_size",
-    ("combine", "space"): "test_system may be a Space",
+    ("combine", "space"): "model may be a Space",
     ("laws", "space"): "test_system may be a Space",
     ("laws", "kind"): "Space.from_frame(kinds=...)",
     ("laws", "column-step"): "Space.from_frame(steps=...)",

@@ -22,6 +22,9 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+
+import datamorphic as dm
 
 calls = 0
 
@@ -38,6 +41,30 @@ def decide(frame):
                 os.kill(os.getpid(), signal.SIGKILL)
             time.sleep(60)
     return np.where(frame.income - 15 * (frame.gender == "f") > 40, "yes", "no")
+
+
+class Loans:
+    space = dm.Space([dm.Continuous("income", 0, 200), dm.Categorical("gender", ["f", "m"])])
+
+    @dm.seed_maker
+    def people(self):
+        return pd.read_csv("people.csv")
+
+    @dm.datamorphism
+    def richer(self, people):
+        return people.assign(income=people.income + 20)
+
+    @dm.datamorphism
+    def male(self, people):
+        return people.assign(gender="m")
+
+    @dm.metamorphism
+    def yes_stays_yes(self, case, origin):
+        return (origin.output != "yes") | (case.output == "yes")
+
+    @dm.executor
+    def decide(self, people):
+        return decide(people)
 """
 
 
@@ -53,6 +80,7 @@ class Verb:
 
 VERBS = {
     "fairness": Verb(("fairness", "deciding:decide", "people.csv", "--protected", "gender", "--outcome", "yes"), 3, 1),
+    "combine": Verb(("combine", "deciding:Loans", "--strategy", "permutations"), 6),
     "explore": Verb(("explore", "deciding:decide", "people.csv", "--walks", "60"), 6, small_budget=None),
 }
 #: what differs between two runs that found the same

@@ -15,8 +15,7 @@ import datamorphic as dm
 from datamorphic.morphisms.decorators import MorphismMark
 from datamorphic.morphisms.morphism import Morphism
 from datamorphic.morphisms.system import TestSystem
-from datamorphic.synthesis.combination.chains import STRATEGIES, parse_strategy
-from datamorphic.synthesis.combination.options import CombineOptions
+from datamorphic.synthesis.combination.chains import RULES, STRATEGIES, parse_strategy
 from support.cases import FEW_EXAMPLES
 
 SPACE = dm.Space([dm.Integer("x", 0, 10**12)])
@@ -141,6 +140,8 @@ def test_drawn_cases_are_among_all_cases(strategy, table, budget):
 def assert_lineage(combination, functions, chains):
     """Every case follows from its origins, and its chain is one of the strategy that leads from a seed case to it."""
     values = dict(zip(combination.tests.ids.tolist(), combination.tests.input.x.tolist(), strict=True))
+    all_tests = combination.cases.tests
+    seed_values = dict(zip(all_tests.ids.tolist(), all_tests.input.x.tolist(), strict=True))
     rows = zip(combination.tests.ids, combination.tests.made_by_names, combination.tests.origins.tolist(), strict=True)
     seed_ids = set(combination.tests.ids[: combination.seed_count].tolist())
     for case_id, name, origins in rows:
@@ -155,21 +156,21 @@ def assert_lineage(combination, functions, chains):
             combination.derivations.states[combination.tests.rows_of(np.array([case_id]))]
         )
         value = combination.cases.tests.input.x.tolist()[seeds[0]]
+        # the second argument is a seed case, which may have been left out if the case can be made without it
         for word in words:
             step, _, partner = word[1:].rstrip(")").partition("(")
-            value = functions[int(step)][0](*([value] if not partner else [value, values[int(partner)]]))
+            value = functions[int(step)][0](*([value] if not partner else [value, seed_values[int(partner)]]))
         assert value == values[case_id]
 
 
 @pytest.mark.parametrize("weights", [(1,), (1, 1, 1), (1, 3, 1), (3, 3), (1, 0, 1), (1, 1, 4, 4)])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_rank_is_another_chain(strategy, weights):
-    options = CombineOptions(strategy=strategy, order=2 if strategy == "kOrderComplete" else None)
-    rule = options.make_rule(weights)
+    rule = RULES[strategy](weights, 2 if strategy == "kOrderComplete" else None)
     steps, choices = rule.unrank(np.arange(rule.count))
     chains = {tuple(zip(*row, strict=True)) for row in zip(steps.tolist(), choices.tolist(), strict=True)}
     assert len(chains) == rule.count
-    known = set(list_chains(parse_strategy(strategy, rule.order, "")[0], len(weights), rule.order))
+    known = set(list_chains(parse_strategy(strategy, rule.order)[0], len(weights), rule.order))
     for chain in chains:
         assert tuple(step for step, _ in chain if step >= 0) in known
         assert all(step < 0 or 0 <= choice < weights[step] for step, choice in chain)

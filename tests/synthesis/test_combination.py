@@ -15,8 +15,8 @@ import datamorphic as dm
 from datamorphic.errors import ArgumentError, SystemFailed, TestSystemError
 from datamorphic.morphisms.cases import Correctness
 from datamorphic.runs.store import Store
-from datamorphic.synthesis.combination import runner
-from datamorphic.synthesis.combination.api import estimate_size
+from datamorphic.synthesis.combination import run as runner
+from datamorphic.synthesis.combination.run import estimate_size
 from datamorphic.synthesis.stored_tests import load_stored_tests
 from support.cases import in_one_test
 
@@ -510,3 +510,35 @@ def test_violations_are_tried_first_the_next_time(tmp_path):
     assert fixed.tally.retried_failures == (0, count)
     assert fixed.holds
     assert combine(store=path, **options).tally.retried_failures is None
+
+
+@pytest.mark.parametrize(
+    ("plain", "published"),
+    [
+        ("first_order", "firstOrderMutantComplete"),
+        ("combinations", "combinatorialComplete"),
+        ("permutations", "permutationComplete"),
+        ("sequences(2)", "kOrderComplete(2)"),
+    ],
+)
+def test_strategies_have_plain_names(plain, published):
+    box = dm.subjects["Box 1"]
+    moves = ["upward", "leftward"]
+    first, second = (dm.combine(box, name, seeds=4, datamorphisms=moves, progress=False) for name in (plain, published))
+    assert first.strategy == second.strategy == published.removesuffix("(2)")
+    assert (first.tests.inputs.codes == second.tests.inputs.codes).all()
+
+
+def test_a_budget_of_runs_leaves_cases_unexecuted():
+    whole = dm.combine(dm.subjects["Box 1"], seeds=10, progress=False)
+    part = dm.combine(dm.subjects["Box 1"], seeds=10, budget="30 runs", progress=False)
+    assert whole.complete
+    assert (part.complete, part.runs) == (False, 30)
+    assert part.unfinished == (f"{len(whole.tests) - 30} of {len(whole.tests)} cases",)
+    assert part.tests.outputs.ok.sum() == 30
+    assert not dm.combine(dm.subjects["Box 1"], seeds=10, budget=30, progress=False).unfinished  # that many are drawn
+
+
+def test_the_former_name_of_the_test_system_warns():
+    with pytest.warns(DeprecationWarning, match="'test_system' of combine is now called 'model'"):
+        dm.combine(test_system=dm.subjects["Box 1"], seeds=3, progress=False)

@@ -11,7 +11,6 @@ from datamorphic.errors import UsageError
 from datamorphic.web.pool_client import RECORDED_FILE, PoolClient, PoolFailure
 from datamorphic.web.pool_session import PoolSession
 from datamorphic.web.subject import ChosenSubject
-from support.waiting import pause_until
 
 
 class SessionWorker:
@@ -73,7 +72,8 @@ def client(workers, tmp_path):
 
 
 async def wait_until_idle(client):
-    await pause_until(lambda: client.running is None and not client._tasks, "the end of the command")
+    while client.running is not None or client._tasks:
+        await asyncio.sleep(0.01)
 
 
 def test_commands_are_logged_and_recorded(client, tmp_path):
@@ -98,7 +98,8 @@ def test_one_command_at_a_time(client, workers):
         await client.open()
         workers.started[0].silent_texts = ["slow"]
         client.start("slow")
-        await pause_until(lambda: client.share is not None, "progress")
+        while client.share is None:
+            await asyncio.sleep(0.01)
         assert client.running.text == "slow"
         assert (client.share, client.left) == (0.5, "1 s left")
         with pytest.raises(UsageError, match="A command is running"):

@@ -106,7 +106,7 @@ def test_a_script_and_a_combination_are_repeated_with_their_options(store_path):
         seed=0,
     )
     run = read_run(str(store_path), number)
-    assert list_repeat_arguments(run) == ["m:C", "--order", "2", "--datamorphisms", "f,g", "--seed", "0"]
+    assert list_repeat_arguments(run) == ["m:C", "--datamorphisms", "f,g", "--order", "2", "--seed", "3"]
 
 
 @in_one_test(

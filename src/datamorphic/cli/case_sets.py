@@ -39,11 +39,16 @@ DEFAULT_ROWS = 20
 
 def prepare_set_file(file: Path | None) -> None:
     """Raise an error before anything is computed if no test set can be written to a file."""
+    validate_set_file(file)
+    prepare_output_files(file)
+
+
+def validate_set_file(file: Path | None) -> None:
+    """Raise an error if the name of a file says no format of test sets."""
     from ..morphisms.case_files import validate_suffix
 
     if file is not None:
         validate_suffix(file)
-    prepare_output_files(file)
 
 
 # -- loading -----------------------------------------------------------------------------------------------------------

@@ -55,6 +55,8 @@ class CapabilityCommand:
     model_help: str = "A model file, a service (.toml), or module:object."
     data_help: str = "Real inputs: a CSV or Parquet file, or data:NAME (data:iris)."
     files: Mapping[str, str] = field(default_factory=dict)  # further files to write, each with its help
+    file_nouns: Mapping[str, str] = field(default_factory=lambda: FILE_NOUNS)  # of the files whose names are printed
+    argument_names: tuple[str, ...] = ("model", "data")  # of words that are no options
     needs_data: bool = True
     has_subjects: bool = False  # whether a built-in classifier can take the place of MODEL
     has_model_files: bool = True  # whether MODEL may be a file; otherwise it is imported
@@ -139,7 +141,7 @@ class CapabilityCommand:
     ) -> None:
         """Run what a command was called with, or resume a run, and print the result."""
         files = {"html": html, "junit": junit, **{name: face.pop(name, None) for name in self.files}}
-        prepare_output_files(*files.values())
+        self.prepare_files(files)
         notice = RunNotice(store, store_option)
         with redirect_user_output(), notice, Interrupts():
             values = self.load_values(words, trust)
@@ -160,8 +162,8 @@ class CapabilityCommand:
         else:
             print_text(text, passed=getattr(result, "passed", None))
             for name, file in files.items():
-                if file is not None and name in FILE_NOUNS:
-                    print_line(f"{FILE_NOUNS[name]}: {file}")
+                if file is not None and name in self.file_nouns:
+                    print_line(f"{self.file_nouns[name]}: {file}")
             notice.print_end()
         code = self.choose_code(result, **face)
         if code is not ExitCode.OK:
@@ -216,6 +218,10 @@ class CapabilityCommand:
         """Return what is printed without ``--json``."""
         return str(result.describe())
 
+    def prepare_files(self, files: Mapping[str, Path | None]) -> None:
+        """Raise an error before anything is computed if a file cannot be written."""
+        prepare_output_files(*files.values())
+
     def write_files(self, result: Any, files: Mapping[str, Path | None], **face: Any) -> None:
         """Write the result in every format for which a file is named."""
         for file_format, file in files.items():
@@ -236,7 +242,7 @@ class CapabilityCommand:
         """Return what a command was called with, without what is the default; that is what a store keeps."""
         words = self.collect_inputs(values)
         defaults = {parameter.name: parameter.default for parameter in self.build_parameters()}
-        return words | {name: _to_word(value) for name, value in values.items() if value != defaults[name]}
+        return words | {name: to_word(value) for name, value in values.items() if value != defaults[name]}
 
     def load_values(self, words: Mapping[str, Any], trust: bool) -> dict[str, Any]:
         """Return the options that the words of a command stand for: models and data are loaded, texts are parsed."""
@@ -262,17 +268,23 @@ class CapabilityCommand:
 
     def build_arguments(self, words: Mapping[str, Any], seed: object) -> list[str]:
         """Return the arguments of the command line that does the same."""
-        arguments = [_shorten_path(words[name]) for name in ("model", "data") if words.get(name)]
+        former_names = find_former_names(self.capability.options)
+        words = {former_names.get(name, name): word for name, word in words.items()}
+        arguments = [_shorten_path(words[name]) for name in self.argument_names if words.get(name)]
         flags = {name: f"--{name}" for name, _, _ in self.list_inputs()}
-        flags |= {option_field.name: option_field.flag for option_field in list_fields(self.capability.options)}
+        fields = list_fields(self.capability.options)
+        flags |= {option_field.name: option_field.flag for option_field in fields}
+        joined_names = [option_field.name for option_field in fields if not option_field.option.repeatable]
         for name, flag in flags.items():
             word = words.get(name)
-            if word is None or name in ("model", "data", "seed"):
+            if word is None or name == "seed" or name in self.argument_names:
                 continue
             if isinstance(word, bool):
                 flag, _, opposite = flag.partition("/")
                 arguments += filter(None, [flag if word else opposite])
                 continue
+            if isinstance(word, list) and name in joined_names:  # as earlier versions stored names
+                word = ",".join(map(str, word))
             items = word if isinstance(word, list) else [word]
             arguments += [text for item in items for text in (flag, str(item))]
         return [*arguments, "--seed", str(seed)]
@@ -291,6 +303,10 @@ def make_command(text: str, command: CapabilityCommand) -> Callable[..., None]:
         f"--{option_field.option.former_flag}": option_field.flag
         for option_field in list_fields(command.capability.options)
         if option_field.option.former_flag
+    }
+    run.offered_values = {  # type: ignore[attr-defined]
+        option_field.name: option_field.option.choices or option_field.option.suggestions
+        for option_field in list_fields(command.capability.options)
     }
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.capability = command.capability  # type: ignore[attr-defined]
@@ -338,7 +354,7 @@ def declare_option(option_field: OptionField) -> tuple[str, Any, Any]:
     return name, Annotated[kind | None if default is None else kind, declared], default
 
 
-def _to_word(value: Any) -> Any:
+def to_word(value: Any) -> Any:
     """Return a value of the command line as a store keeps it; paths mean the same in another folder."""
     return os.path.abspath(value) if isinstance(value, Path) else value
 

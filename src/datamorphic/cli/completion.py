@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,7 +54,6 @@ def _offer(values: str) -> Callable[[str], Iterable[str]]:
 
 
 VALUES: dict[str, Callable[[str], Iterable[str]]] = {
-    "combination_strategy": _offer("firstOrderMutantComplete combinatorialComplete permutationComplete kOrderComplete"),
     "data": _list_data_sets,
     "data_argument": _list_data_sets,
     "inputs": _list_data_sets,
@@ -68,28 +67,24 @@ VALUES: dict[str, Callable[[str], Iterable[str]]] = {
         "RRT RPART BART IPART Sobol Halton"
     ),
     "program_or_model": lambda start: _add_prefix("program:", PROGRAMS, start),
-    "labels": _offer("auto plain hierarchy multi"),
     # without names that need quotes, which a shell does not complete
     "only": _offer(
         "adequacy answers baseline batches borders calibration classes dependence duplicates identifiers interface invariant "
         "leaks learning memorisation metamorphisms monotone pixels protected repeats response scores slices suggestions texts"
     ),
-    "pool": _offer("fixed growing"),
-    "refine": _offer("auto bisect score multisection"),
     "region": _offer("block strip point"),
     "scenario": _offer("A1 A2 A3 A4 A5 B1 B2 B3 C1 C2 C3 C4 C5"),
     "selector": _offer(
         "random MRGS-ART MRGS-ART-fair MRGS-ART+ MRGS-IPART MRGS-IPART-fair MRGS-RPART MRGS-distance feedback near-miss"
     ),
     "store": _offer("none"),
-    "strategy": _offer("random_walk random_target directed_walk auto"),
     "subject": _list_subjects,
 }
 
 
-def add_completion(param: Any) -> None:
-    """Let the shell complete the values of a parameter, if its name says what they are."""
-    list_values = VALUES.get(param.name or "")
+def add_completion(param: Any, values: Sequence[str] | None = None) -> None:
+    """Let the shell complete the values of a parameter: those that are known, or that its name says."""
+    list_values = (lambda start: values) if values else VALUES.get(param.name or "")
     if list_values is not None:
         param.shell_complete = lambda ctx, incomplete: [
             Completion(value.removeprefix(_typed_prefix))

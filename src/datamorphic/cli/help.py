@@ -50,8 +50,9 @@ class _WithExamples:
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.help, self.heading, self.examples = split_examples(self.help or "")
+        offered_values = getattr(getattr(self, "callback", None), "offered_values", {})
         for param in self.params:
-            add_completion(param)
+            add_completion(param, offered_values.get(param.name))
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         """Parse the arguments; former names of options still work, with a warning."""

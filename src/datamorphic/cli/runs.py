@@ -14,7 +14,7 @@ import typer
 from .._text import pluralize
 from ..errors import StoreError, UntrustedError, UsageError
 from . import options as opt
-from .combine import COMBINE_REQUEST_KEYS, OPTIONAL_COMBINE_KEYS, run_combination_request
+from .command import find_command
 from .console import make_console, prepare_output_files, print_json, print_line, print_table
 from .exit_codes import ExitCode
 from .optimise import OPTIMISE_REQUEST_KEYS, OPTIONAL_OPTIMISE_KEYS, run_optimisation
@@ -182,7 +182,6 @@ def resume(
     Example: datamorphic runs resume 12 --workers 4
     """
     from ..runs.engines import make_engine
-    from .command import find_command
 
     prepare_output_files(save, html)
     with open_required_store(store) as run_store:
@@ -215,17 +214,6 @@ def resume(
         elif stored_run.verb == "script":
             request = _validate_script_request(request, run_store, run, trust)
             run_script(request, run_store, **resume_options)
-        elif stored_run.verb == "combine":
-            request = _validate_request(
-                request,
-                run_store,
-                run,
-                trust,
-                COMBINE_REQUEST_KEYS,
-                optional_keys=OPTIONAL_COMBINE_KEYS,
-                has_model_files=False,
-            )
-            run_combination_request(request, run_store, **resume_options)
         elif stored_run.verb == "study":
             request = _validate_request(request, run_store, run, trust, STUDY_REQUEST_KEYS)
             run_study(request, run_store, **resume_options)
@@ -452,7 +440,6 @@ def _format_repeat_command(run: Run) -> str:
 def build_repeat_arguments(run: Run) -> list[str]:
     """Return the arguments of the command that repeats a run, from its stored request."""
     from ..audit.result import format_hint_options, format_options
-    from .command import find_command
 
     request = run.parameters["words"]
     command = find_command(run.verb)
@@ -465,10 +452,6 @@ def build_repeat_arguments(run: Run) -> list[str]:
             "--all" if request["study"] is None else str(request["study"]),
             *format_options(request, "scale", "seed"),
         ]
-    if run.verb == "combine":
-        lists = {name: ",".join(request[name]) for name in ("datamorphisms", "filters") if request.get(name)}
-        model = [str(request["model"])] if request.get("model") else []
-        return [*model, *format_options(request | lists, *COMBINE_REQUEST_KEYS[1:], *OPTIONAL_COMBINE_KEYS)]
     argument_names = ["model"] if run.verb == "laws" else ["model", "data"]
     option_names = ["subject", "data"] if run.verb == "laws" else ["subject"]
     arguments = [str(request[name]) for name in argument_names if request.get(name)]

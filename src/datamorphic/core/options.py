@@ -51,6 +51,7 @@ class Option:
     metavar: str = ""
     _: KW_ONLY
     choices: tuple[str, ...] = ()
+    suggestions: tuple[str, ...] = ()  # values that a shell offers, if others are accepted, too
     low: float | None = None
     high: float | None = None
     above: float | None = None

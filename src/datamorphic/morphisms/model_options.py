@@ -1,4 +1,4 @@
-"""`ModelOptions`: the options of capabilities that test a model."""
+"""Options of capabilities that test a model, or work with a test system."""
 
 from __future__ import annotations
 
@@ -62,3 +62,18 @@ class ModelDataOptions(ModelOptions):
             stored=False,
         ),
     ] = None
+
+
+@dataclass(frozen=True, eq=False)
+class SystemOptions(CapabilityOptions):
+    """The options of a capability that works with a test system."""
+
+    model: Annotated[
+        ModelLike | DataLike,
+        Option(
+            "The test system: a class, an instance or a module with marked functions. A space or a frame stands for the moves "
+            "that are derived from it; nothing is executed then.",
+            former_names=("test_system",),
+            stored=False,
+        ),
+    ]

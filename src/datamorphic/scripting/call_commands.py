@@ -11,9 +11,9 @@ from ..exploration.options import WalkOptions
 from ..exploration.run import run_exploration
 from ..morphisms.cases import TestSet
 from ..morphisms.subject import SubjectUnderTest, build_subject
-from ..synthesis.combination.options import CombineOptions
+from ..synthesis.combination.options import ChainOptions
 from ..synthesis.combination.result import CombinationResult
-from ..synthesis.combination.runner import plan_combination, run_combination
+from ..synthesis.combination.run import run_combination
 from ..synthesis.optimisation.options import OptimiseOptions
 from ..synthesis.optimisation.registry import build_metrics
 from ..synthesis.optimisation.result import Optimisation
@@ -60,8 +60,8 @@ class CallCommands(SynthesisCommands):
         ``"seeds=pool"`` starts from the cases of the pool.
         """
         arguments, seed, seeds = self._read_options("combine", options)
-        combine_options = CombineOptions(**arguments, seed=seed, timeout=self.timeout)
-        plan = plan_combination(self._bind_system(), seeds, None, combine_options)
+        combine_options = ChainOptions(**arguments, seed=seed, timeout=self.timeout)
+        plan = combine_options.make_plan(self._bind_system(), seeds)
         combination = run_combination(
             plan, combine_options, engine=self.engine, progress=self.progress, session=self.session
         )

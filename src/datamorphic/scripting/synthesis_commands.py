@@ -9,9 +9,9 @@ from .._text import format_short
 from ..errors import Interrupted
 from ..morphisms.case_columns import CaseKind
 from ..morphisms.cases import TestSet
-from ..synthesis.combination.options import CombineOptions
+from ..synthesis.combination.options import ChainOptions
 from ..synthesis.combination.result import CombinationResult
-from ..synthesis.combination.runner import plan_combination, run_combination
+from ..synthesis.combination.run import run_combination
 from ..synthesis.optimisation.options import OptimiseOptions
 from ..synthesis.optimisation.registry import build_metrics
 from ..synthesis.optimisation.result import Optimisation
@@ -116,7 +116,7 @@ class SynthesisCommands(CaseCommands):
         pool_tests = self._require_tests()
         chosen_filters = book.expand("set_filter", to_list(filters))
         chosen = [entry.name for entry in book.expand("datamorphism", to_list(datamorphisms))]
-        options = CombineOptions(
+        options = ChainOptions(
             strategy=strategy,
             datamorphisms=chosen,
             order=order,
@@ -126,7 +126,7 @@ class SynthesisCommands(CaseCommands):
             timeout=self.timeout,
         )
         is_original = pool_tests.kinds == CaseKind.ORIGINAL
-        plan = plan_combination(self._bind_system(chosen), pool_tests.filter(is_original), None, options)
+        plan = options.make_plan(self._bind_system(chosen), pool_tests.filter(is_original))
         combination = run_combination(plan, options, engine=self.engine, progress=self.progress, session=self.session)
         self._count(combination.tally, combination.tally.runs)
         mutants = pool_tests.filter(~is_original)
@@ -147,9 +147,9 @@ class SynthesisCommands(CaseCommands):
         """Return the largest number of new cases that a combination of the original cases can make, without making them."""
         tests = self._require_tests()
         chosen = [entry.name for entry in self.source.names.expand("datamorphism", to_list(datamorphisms))]
-        options = CombineOptions(strategy=strategy, datamorphisms=chosen, order=order)
+        options = ChainOptions(strategy=strategy, datamorphisms=chosen, order=order)
         originals = tests.filter(tests.kinds == CaseKind.ORIGINAL)
-        return plan_combination(self._bind_system(chosen), originals, None, options).size
+        return options.make_plan(self._bind_system(chosen), originals).size
 
     # -- optimising ----------------------------------------------------------------------------------------------------
 

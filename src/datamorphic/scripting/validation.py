@@ -15,7 +15,7 @@ from .._validation import validate_seed
 from ..errors import DatamorphicError, ScriptError, UsageError
 from ..exploration.options import WalkOptions
 from ..morphisms.case_files import validate_suffix
-from ..synthesis.combination.options import CombineOptions
+from ..synthesis.combination.options import ChainOptions
 from ..synthesis.optimisation.options import OptimiseOptions
 from .call_options import CALL_OPTIONS, parse_options
 from .commands import ParameterKind
@@ -30,7 +30,7 @@ MAX_SCRIPTS = 1_000
 MAX_TOTAL_BYTES = 10_000_000  # of all scripts together
 #: commands that query the system under test
 QUERYING_COMMANDS = ("randomTargetExplore", "directedWalkExplore", "randomWalkExplore", "executeTestCases", "explore")
-OPTION_CLASSES = {"explore": WalkOptions, "combine": CombineOptions, "optimise": OptimiseOptions}
+OPTION_CLASSES = {"explore": WalkOptions, "combine": ChainOptions, "optimise": OptimiseOptions}
 NO_SYSTEM_MESSAGE = (
     "No test system is loaded. Name one with --subject or --system (test_system in Python), or with loadTestSpec(...)."
 )

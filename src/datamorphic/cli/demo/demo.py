@@ -36,8 +36,8 @@ from ...risk.credit.result import CreditReport
 from ...runs.driver import CallCounter, drive
 from ...runs.flow import ask
 from ...space.space import Path, Space
-from ...synthesis.combination.api import combine
 from ...synthesis.combination.result import CombinationResult
+from ...synthesis.combination.run import combine
 from ...systems.base import Executor
 from ...systems.isolation import use_one_blas_thread
 from ...systems.search_engines import SqliteSearch
@@ -191,7 +191,7 @@ def run_demo(seed: int = 0) -> Demo:
         path=path,
         outputs=outputs,
         cost=cost,
-        combination=combine(MeasurementErrors(model, inputs), "permutationComplete", seed=seed, progress=False),
+        combination=combine(MeasurementErrors(model, inputs), "permutations", seed=seed, progress=False),
         resumed=interrupt_and_resume(subject, seed, WalkOptions(strategy="random_target", walks=RESUMED_WALKS)),
         flip=front.nearest(unseen.iloc[[least_certain]]),
         mutant=mutant,

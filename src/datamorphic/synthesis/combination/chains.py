@@ -250,6 +250,13 @@ RULES: dict[str, type[ChainRule]] = {
     rule.strategy: rule for rule in (FirstOrder, OrderedSubsets, Permutations, BoundedSequences)
 }
 STRATEGIES = tuple(RULES)
+#: the plain names of the strategies
+PLAIN_NAMES = {
+    "first_order": FirstOrder.strategy,
+    "combinations": OrderedSubsets.strategy,
+    "permutations": Permutations.strategy,
+    "sequences": BoundedSequences.strategy,
+}
 #: other names of the strategies: commands of Morphy's scripts
 ALIASES = {
     "firstOrderComplete": FirstOrder.strategy,
@@ -258,17 +265,17 @@ ALIASES = {
 }
 
 
-def parse_strategy(name: object, order: object, owner: str) -> tuple[str, int | None]:
-    """Return the published name of a strategy, which may be written in any style, and its order.
+def parse_strategy(name: str, order: int | None) -> tuple[str, int | None]:
+    """Return the published name of a strategy, whose plain or published name may be written in any style, and its order.
 
     Examples
     --------
-    >>> parse_strategy("permutation_complete", None, "combine")
+    >>> parse_strategy("permutations", None)
     ('permutationComplete', None)
-    >>> parse_strategy("kOrderComplete(2)", None, "combine")
+    >>> parse_strategy("kOrderComplete(2)", None)
     ('kOrderComplete', 2)
     """
-    text = str(name).strip()
+    text = name.strip()
     if match := re.fullmatch(r"(.*?)\s*\(\s*(\d{1,18})\s*\)", text):
         text, written_order = match[1], int(match[2])
         if order is not None and order != written_order:
@@ -277,10 +284,10 @@ def parse_strategy(name: object, order: object, owner: str) -> tuple[str, int | 
             )
         order = written_order
     known = {normalize_name(strategy): strategy for strategy in STRATEGIES}
-    known |= {normalize_name(alias): strategy for alias, strategy in ALIASES.items()}
+    known |= {normalize_name(alias): strategy for alias, strategy in (PLAIN_NAMES | ALIASES).items()}
     strategy = known.get(normalize_name(text))
     if strategy is None:
-        raise ArgumentError(f"There is no strategy {name!r}. {suggest_name(text, STRATEGIES)}")
+        raise ArgumentError(f"There is no strategy {name!r}. {suggest_name(text, [*PLAIN_NAMES, *STRATEGIES])}")
     if strategy != BoundedSequences.strategy:
         if order is not None:
             raise ArgumentError(
@@ -291,7 +298,7 @@ def parse_strategy(name: object, order: object, owner: str) -> tuple[str, int | 
         raise ArgumentError(
             f"{strategy} needs the length of its longest chains. Add order=2 (--order 2 on the command line), for example."
         )
-    return strategy, validate_integer("order", owner, order, 1, MAX_ORDER)
+    return strategy, validate_integer("order", "combine", order, 1, MAX_ORDER)
 
 
 def draw_ranks(rng: np.random.Generator, total: int, count: int) -> Ranks:

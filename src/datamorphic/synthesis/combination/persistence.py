@@ -14,9 +14,9 @@ from ...runs.driver import drive
 from ...space.points import Points
 from ...space.serialize import value_from_json, value_to_json
 from ...space.space import Space
-from .options import CombineOptions
+from .options import ChainOptions
+from .plan import MAX_ARITY
 from .result import CombinationResult
-from .runner import MAX_ARITY
 from .shortening import Chain, ChainExecutor
 
 if TYPE_CHECKING:  # the run store is loaded when it is opened
@@ -28,7 +28,7 @@ MAX_REMEMBERED_PER_METAMORPHISM = 20  # violations, one per shortest chain
 
 
 def retry_violations(
-    store: Store, system: TestSystem, engine: EngineLike, options: CombineOptions
+    store: Store, system: TestSystem, engine: EngineLike, options: ChainOptions
 ) -> tuple[list[str], int] | None:
     """Try the violations of earlier runs, and forget those that do not occur any more.
 

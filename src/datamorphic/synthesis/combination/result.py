@@ -118,6 +118,9 @@ class CombinationResult(Result):
     notes: Sequence[str]
     tally: CallCounter
     recurring: Sequence[str] = ()  # violations of earlier runs that still occur, in words
+    unfinished: tuple[
+        str, ...
+    ] = ()  # the cases that were not executed: the budget was spent, or the user ended the run
 
     _SUMMARY = ("strategy", "seeds", "cases", "runs", "calls", "violation_count")
     _PAGE = "synthesis.combination.page:build_combination_page"
@@ -163,6 +166,16 @@ class CombinationResult(Result):
     def holds(self) -> bool:
         """Whether no metamorphism was violated, neither by the cases nor by violations of earlier runs that still occur."""
         return not self.violated and not self.recurring
+
+    @property
+    def passed(self) -> bool:
+        """The same as `holds`."""
+        return self.holds
+
+    @property
+    def complete(self) -> bool:
+        """Whether all cases were executed."""
+        return not self.unfinished
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -344,7 +357,7 @@ class CombinationResult(Result):
         """Return the figures, the table of metamorphisms and the first violations as a JSON-serialisable dict."""
         return self._collect(
             *("subject", "strategy", "order", "datamorphisms", "estimate", "duplicates", "runs", "calls", "seconds"),
-            *("seed", "holds", "recurring", "notes", "interrupted"),
+            *("seed", "holds", "recurring", "notes", "interrupted", "complete", "unfinished"),
             seeds=self.seed_count,
             sampled=self.is_sampled,
             cases=self.case_count,

@@ -1,4 +1,4 @@
-"""Run a combination: make the cases, execute them, check the metamorphisms, and shorten the chains of violations."""
+"""`dm.combine`: make new test cases by applying datamorphisms one after the other, execute them, and check them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..._clock import read_clock
-from ..._estimates import WorkPace, refuse_many_rows, refuse_too_large
+from ..._estimates import WorkPace
 from ..._text import pluralize
-from ..._typing import DataLike
-from ..._validation import is_number, validate_integer
-from ...errors import ArgumentError, OutOfBudget, SystemFailed, TestSystemError
+from ..._typing import DataLike, ModelLike
+from ...core.capability import capability
+from ...core.execute import Execution
+from ...errors import OutOfBudget, SystemFailed
 from ...morphisms.case_columns import make_missing_outputs
 from ...morphisms.cases import NO_ORIGIN, CaseKind, TestSet, Verdict
-from ...morphisms.morphism import Morphism
-from ...morphisms.subject import DEFAULT_SEED_CASES
 from ...morphisms.system import TestSystem, judge_verdicts
 from ...runs.driver import CallCounter, drive
 from ...runs.engine_base import Engine
@@ -26,9 +25,11 @@ from ...runs.flow import Flow, Query
 from ...runs.progress import Progress
 from ...space.features import Mask
 from ...space.outputs import Outputs
-from .chains import ChainRule, Integers, draw_ranks, format_size, split_ranks
+from .chains import Integers, draw_ranks, split_ranks
 from .generation import CaseMaker, GeneratedCases, make_all_cases, make_drawn_cases, mark_ancestors
-from .options import CombineOptions
+from .options import ChainOptions, CombineOptions, suggest_budget
+from .persistence import remember_violations, retry_violations
+from .plan import CombinationPlan
 from .result import CombinationResult, Derivations, Verdicts
 from .shortening import ChainExecutor, ChainFailure, ShortenedChain, shorten_chains
 
@@ -36,138 +37,91 @@ if TYPE_CHECKING:
     from ...runs.session import Session
 
 MAX_CASES_PER_QUERY = 50_000  # so that progress is shown between queries, and Ctrl-C keeps what was executed
+MAX_CASES_PER_TIMED_QUERY = 1_000  # the answers of a query that the end of the time cuts off are lost
 MAX_CACHED_CASES = 200_000  # for more, a cache costs too much memory
 MAX_SHORTENED_PER_METAMORPHISM = 1_000  # violations, evenly chosen
-MAX_ARITY = 2
-BYTES_PER_CASE = 60  # besides its values: its chain, its origins, and the table of known cases
-PERMUTATION_RATIO = 50  # NumPy permutes all numbers if it draws more than one of so many
-SUGGESTED_BUDGET = 10_000  # cases, in the message that there are too many
 SUGGESTED_DIVISOR = 100  # of the number of cases, in the message that their execution takes too long
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CombinationPlan:
-    """What is combined: seed cases with different inputs, datamorphisms, and the chains of the strategy."""
+@capability(CombineOptions)
+def combine(options: CombineOptions, execution: Execution[CombinationPlan]) -> CombinationResult:
+    """Make new cases by chains of datamorphisms, execute them, and check the metamorphisms.
 
-    system: TestSystem
-    seeds: TestSet
-    datamorphisms: Sequence[Morphism]
-    rule: ChainRule
-    notes: Sequence[str] = field(default_factory=tuple)
+    A chain is a sequence of datamorphisms that are applied to a seed case one after the other. The strategy says which
+    chains are tried. Of cases with equal inputs only the first is kept. Every violation is traced to its seed case, and its
+    chain is shortened as long as the violation stays. Violations are kept in the run store, and tried first in the next run.
 
-    @property
-    def size(self) -> int:
-        """The number of new cases if all chains give different ones and no filter ends one."""
-        return len(self.seeds) * self.rule.count
+    Returns
+    -------
+    CombinationResult
+        With ``.tests``, ``.violations``, ``.table``, ``.holds``, ``.chain(case_id)``, ...
 
-
-def plan_combination(
-    system: TestSystem, seeds: DataLike | TestSet | int | None, data: DataLike | None, options: CombineOptions
-) -> CombinationPlan:
-    """Collect the seed cases and the datamorphisms, and count the chains."""
-    notes: list[str] = []
-    datamorphisms = _select_datamorphisms(system, options, notes)
-    seed_cases = _collect_seeds(system, seeds, data, options)
-    distinct_seeds = seed_cases.drop_duplicates()
-    if len(distinct_seeds) < len(seed_cases):
-        count = len(seed_cases) - len(distinct_seeds)
-        notes.append(f"{pluralize(count, 'seed case')} left out, because an earlier one has the same input.")
-    if not len(distinct_seeds):
-        raise ArgumentError("There are no seed cases to start from. Give at least one.")
-    for name in options.filters or ():
-        system.find("set_filter", name)
-    weights = [1 if morphism.arity == 1 else len(distinct_seeds) - 1 for morphism in datamorphisms]
-    rule = options.make_rule(weights)
-    return CombinationPlan(system=system, seeds=distinct_seeds, datamorphisms=datamorphisms, rule=rule, notes=notes)
-
-
-def _select_datamorphisms(system: TestSystem, options: CombineOptions, notes: list[str]) -> list[Morphism]:
-    """Return the named datamorphisms, or all, in declared order."""
-    if not system.datamorphisms:
-        raise TestSystemError(f"{system.name} has no datamorphism to combine. Mark a function with @datamorphism.")
-    if options.datamorphisms is not None:
-        names = {system.find("datamorphism", name).name for name in options.datamorphisms}
-        morphisms = [morphism for name, morphism in system.datamorphisms.items() if name in names]
-        for morphism in morphisms:
-            if morphism.arity > MAX_ARITY:
-                morphism.fail(f"takes {morphism.arity} cases. Datamorphisms of one or two cases can be combined.")
-        return morphisms
-    morphisms = [morphism for morphism in system.datamorphisms.values() if morphism.arity <= MAX_ARITY]
-    if omitted := [name for name, morphism in system.datamorphisms.items() if morphism.arity > MAX_ARITY]:
-        notes.append(f"Left out, because they take more than two cases: {', '.join(omitted)}.")
-    if not morphisms:
-        raise TestSystemError(f"{system.name} has no datamorphism of one or two cases, and others cannot be combined.")
-    return morphisms
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> combination = dm.combine(dm.subjects["Box 1"], "sequences", order=2, seeds=5, datamorphisms=["upward", "leftward"])
+    >>> combination.estimate, combination.case_count  # up and left is the same as left and up
+    (30, 25)
+    >>> combination.chain(29)
+    ['upward', 'upward']
+    """
+    plan, session, engine = execution.subject, execution.session, execution.engine
+    # violations are not answers of this run, so that a resumed run tries them, too
+    earlier = None if session is None else retry_violations(session.store, plan.system, engine, options)
+    combination = run_combination(plan, options, engine=engine, progress=options.progress, session=session)
+    if earlier is not None:
+        recurring, fixed_count = earlier
+        combination.tally.retried_failures = len(recurring), fixed_count
+        combination = replace(combination, recurring=recurring)
+    if session is not None:
+        remember_violations(session, combination)
+    return combination
 
 
-def _collect_seeds(
-    system: TestSystem, seeds: DataLike | TestSet | int | None, data: DataLike | None, options: CombineOptions
-) -> TestSet:
-    rng = np.random.default_rng(options.seed)
-    if isinstance(seeds, TestSet):
-        if seeds.space.features != system.known_space().features:
-            raise ArgumentError(
-                f"The seed cases are of another space than that of {system.name}. Give cases of its space."
-            )
-        return seeds
-    space = system.known_space()
-    if seeds is None or is_number(seeds):
-        count = None if seeds is None else validate_integer("seeds", options.OWNER, seeds, 1)
-        if data is None or system.seed_makers:
-            refuse_many_rows(options.OWNER, "seeds", count or 1, len(space))
-        if system.seed_makers:
-            made_seeds = system.make_seeds(n=count, seed=rng)
-            return made_seeds if count is None else made_seeds.take(slice(0, count))
-        if data is None:
-            return TestSet.of_seeds(space.sample(count or DEFAULT_SEED_CASES, seed=rng, points=True), "sample")
-        points = space.points(data)
-        if count is not None and count < len(points):
-            points = points.take(np.sort(rng.permutation(len(points))[:count]))
-        return TestSet.of_seeds(points, "data")
-    return TestSet.of_seeds(space.points(seeds), "data")
+def estimate_size(
+    model: ModelLike | DataLike,
+    strategy: str = "first_order",
+    *,
+    seeds: DataLike | TestSet | int | None = None,
+    datamorphisms: Sequence[str] | str | None = None,
+    order: int | None = None,
+    seed: int = 0,
+) -> int:
+    """Return the largest number of new cases that `combine` can make.
+
+    It makes fewer if several chains lead to the same input, or a filter ends a chain.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> moves = ["upward", "downward", "leftward", "rightward"]
+    >>> estimate_size(dm.subjects["Box 1"], "permutations", seeds=10, datamorphisms=moves)
+    640
+    """
+    options = CombineOptions(model, strategy, seeds=seeds, datamorphisms=datamorphisms, order=order, seed=seed)
+    return options.make_subject().size
 
 
-def validate_size(plan: CombinationPlan, options: CombineOptions) -> None:
-    """Raise `ArgumentError` if there are more cases than the limit, and no budget."""
-    if options.budget is None and plan.size > options.limit:
-        raise ArgumentError(
-            f"{options.strategy} of {pluralize(len(plan.datamorphisms), 'datamorphism')} on "
-            f"{pluralize(len(plan.seeds), 'seed case')} makes up to {format_size(plan.size)} cases, more than the limit of "
-            f"{options.limit:,}. To draw some at random, add {_suggest_budget(options.limit)}. Or "
-            "give fewer seed cases or datamorphisms, or a higher limit."
-        )
-    case_count = plan.size if options.budget is None else min(plan.size, options.budget)
-    permuted_count = min(plan.size, PERMUTATION_RATIO * case_count) if case_count < plan.size else 0
-    numbers = {"limit": options.limit} if options.budget is None else {"budget": options.budget}
-    memory = case_count * (BYTES_PER_CASE + 8.0 * len(plan.seeds.space)) + 8.0 * permuted_count
-    refuse_too_large(options.OWNER, numbers, memory=memory)
-
-
-def _suggest_budget(max_cases: int) -> str:
-    budget = min(max_cases, SUGGESTED_BUDGET)
-    return f"budget={budget} (--budget {budget} on the command line)"
-
-
-def _make_pace(plan: CombinationPlan, options: CombineOptions, case_count: int) -> WorkPace:
+def _make_pace(plan: CombinationPlan, options: ChainOptions, case_count: int) -> WorkPace:
     """Return the pace that refuses to execute `case_count` cases if that takes too long."""
-    if options.budget is not None:
-        return WorkPace(options.OWNER, {"budget": options.budget}, count_all_rows=lambda: case_count)
-    remedy = f"draw some of the cases with {_suggest_budget(math.ceil(case_count / SUGGESTED_DIVISOR))}"
+    if options.sample_size is not None:
+        return WorkPace(options.OWNER, {"budget": options.sample_size}, count_all_rows=lambda: case_count)
+    remedy = f"draw some of the cases with {suggest_budget(math.ceil(case_count / SUGGESTED_DIVISOR))}"
     return WorkPace(options.OWNER, {"seeds": len(plan.seeds)}, remedy=remedy, count_all_rows=lambda: case_count)
 
 
 def run_combination(
     plan: CombinationPlan,
-    options: CombineOptions,
+    options: ChainOptions,
     *,
     engine: Engine | None = None,
     progress: bool | None = None,
     session: Session | None = None,
 ) -> CombinationResult:
     """Combine, execute and check, and return the result. A `session` records the run."""
-    validate_size(plan, options)
+    options.validate_size(plan)
     system, start_time, notes = plan.system, read_clock(), list(plan.notes)
-    is_sampled = options.budget is not None and options.budget < plan.size
+    is_sampled = options.sample_size is not None and options.sample_size < plan.size
     with Progress(system.name, progress) as display:
         cases = _make_drawn(plan, options, display) if is_sampled else _make_all(plan, options, display)
         selection = _apply_filters(system, cases, options, notes)
@@ -178,15 +132,17 @@ def run_combination(
         judgement = drive(
             _execute_and_judge(plan, selection, options),
             system.sut,
+            budget=options.limits,
             tally=counter,
             progress=progress,
             timeout=options.timeout,
+            batch=options.batch,
             engine=engine,
             journal=session.journal if session is not None else None,
             pace=pace,
             on_piece=pace.add_answers,
         )
-        if not counter.interrupted:
+        if not counter.exhausted:
             _require_an_answer(system, judgement.tests, counter)
         notes += judgement.notes
         if not system.metamorphisms:
@@ -213,20 +169,21 @@ def run_combination(
         seconds=read_clock() - start_time,
         notes=notes,
         tally=counter,
+        unfinished=judgement.unfinished,
     )
 
 
-def _make_all(plan: CombinationPlan, options: CombineOptions, display: Progress) -> GeneratedCases:
+def _make_all(plan: CombinationPlan, options: ChainOptions, display: Progress) -> GeneratedCases:
     """Make the cases of all chains."""
     maker = CaseMaker(plan.system, plan.seeds, plan.datamorphisms, options.seed, expected=plan.size)
     return make_all_cases(maker, plan.rule, display.show)
 
 
-def _make_drawn(plan: CombinationPlan, options: CombineOptions, display: Progress) -> GeneratedCases:
+def _make_drawn(plan: CombinationPlan, options: ChainOptions, display: Progress) -> GeneratedCases:
     """Draw as many chains as the budget allows, and make their cases."""
-    assert options.budget is not None
+    assert options.sample_size is not None
     rng = np.random.default_rng(np.random.SeedSequence(options.seed, spawn_key=(0,)))
-    seeds, ranks = split_ranks(draw_ranks(rng, plan.size, options.budget), plan.rule.count)
+    seeds, ranks = split_ranks(draw_ranks(rng, plan.size, options.sample_size), plan.rule.count)
     steps, choices = plan.rule.unrank(ranks)
     maker = CaseMaker(plan.system, plan.seeds, plan.datamorphisms, options.seed, expected=int((steps >= 0).sum()))
     return make_drawn_cases(maker, seeds, steps, choices, display.show)
@@ -251,9 +208,7 @@ class CaseSelection:
     removed: Mask  # which a filter removed, but others were made from them
 
 
-def _apply_filters(
-    system: TestSystem, cases: GeneratedCases, options: CombineOptions, notes: list[str]
-) -> CaseSelection:
+def _apply_filters(system: TestSystem, cases: GeneratedCases, options: ChainOptions, notes: list[str]) -> CaseSelection:
     """Select the drawn cases that all filters let pass, and their ancestors, which are needed to check them."""
     tests = cases.tests
     keep = np.ones(len(tests), dtype=bool)
@@ -291,24 +246,31 @@ class Judgement:
     verdicts: dict[str, Verdicts] = field(default_factory=dict)  # one per case
     checks: dict[str, Verdicts] = field(default_factory=dict)  # one per derivation
     shortened: dict[tuple[str, int], ShortenedChain] = field(default_factory=dict)
-    notes: Sequence[str] = ()
+    unfinished: tuple[str, ...] = ()  # what could not be done
+
+    @property
+    def notes(self) -> list[str]:
+        """What is unfinished, as sentences."""
+        return [f"{text} were not executed." for text in self.unfinished]
 
 
-def _execute_and_judge(plan: CombinationPlan, selection: CaseSelection, options: CombineOptions) -> Flow[Judgement]:
+def _execute_and_judge(plan: CombinationPlan, selection: CaseSelection, options: ChainOptions) -> Flow[Judgement]:
     """Execute the cases, check the metamorphisms, and shorten the chains of violations."""
     parts: list[Outputs] = []
-    tests, done, notes, is_stopped = selection.tests, 0, list[str](), False
+    tests, done, unfinished = selection.tests, 0, list[str]()
     # No two cases are equal, so only the search for shortest chains finds them in the cache.
     is_large = len(tests) > MAX_CACHED_CASES
+    max_rows = MAX_CASES_PER_QUERY if options.limits.seconds is None else MAX_CASES_PER_TIMED_QUERY
+    max_runs = options.limits.runs or len(tests)
     try:
         while done < len(tests):
-            batch = tests.inputs.take(slice(done, done + MAX_CASES_PER_QUERY))
+            # with a budget of runs, as many as it allows; one more ends the flow
+            batch = tests.inputs.take(slice(done, done + max(1, min(max_rows, max_runs - done))))
             progress = done / len(tests)
             parts.append((yield Query(batch, progress=progress, note="executing test cases", fresh=is_large)))
             done += len(batch)
     except OutOfBudget:
-        is_stopped = True
-        notes.append(f"{len(tests) - done:,} of {pluralize(len(tests), 'case')} were not executed.")
+        unfinished.append(f"{len(tests) - done:,} of {pluralize(len(tests), 'case')}")
     tests = tests.with_outputs(Outputs.concat([*parts, make_missing_outputs(len(tests) - done)]))
     derivations = _list_derivations(selection)
     verdicts = _check_derivations(plan, tests, derivations, selection.removed)
@@ -316,7 +278,7 @@ def _execute_and_judge(plan: CombinationPlan, selection: CaseSelection, options:
     if plan.system.metamorphisms:
         tests = tests.with_correctness(judge_verdicts(merged_verdicts, len(tests)))
     shortened, failures = _list_failures(plan.system, selection.cases, derivations, verdicts)
-    if failures and not is_stopped:
+    if failures and not unfinished:
         executor = ChainExecutor(plan.system, plan.seeds, plan.datamorphisms, options.seed)
         chains = yield from shorten_chains(executor, list(failures.values()))
         shortened |= dict(zip(failures, chains, strict=True))
@@ -326,7 +288,7 @@ def _execute_and_judge(plan: CombinationPlan, selection: CaseSelection, options:
         verdicts=merged_verdicts,
         checks=verdicts,
         shortened=shortened,
-        notes=notes,
+        unfinished=tuple(unfinished),
     )
 
 
