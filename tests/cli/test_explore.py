@@ -307,6 +307,6 @@ def test_a_call_on_a_test_system_is_recorded_as_a_script(tmp_path, monkeypatch):
     assert result.exit_code == 0
     assert (tmp_path / "a.scr").read_text().splitlines()[1:] == [
         "loadTestSpec(Box 1)",
-        "explore(walks=20;seed=3;budget=200 runs)",
+        "explore(walks=20;budget=200 runs;seed=3)",
     ]
     assert dm.play("a.scr").pool.runs == json.loads(result.stdout)["runs"]

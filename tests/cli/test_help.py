@@ -8,7 +8,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -24,6 +23,7 @@ from datamorphic.cli.help import split_examples
 from datamorphic.cli.main import COMMAND_GROUPS, NAMES, PANELS, app, build_app, import_command, main
 from datamorphic.cli.worker_check import worker_check
 from datamorphic.runs import progress
+from support.waiting import wait_until
 
 pty = pytest.importorskip("pty", reason="needs the terminals of Unix")
 
@@ -457,8 +457,7 @@ def test_tasks_of_known_length_show_progress_by_the_clock(monkeypatch, capsys):
     monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     with progress.TimedProgress("training", 1000.0) as shown:
-        while not shown._progress._last_line_time > 0:
-            time.sleep(0.01)
+        wait_until(lambda: shown._progress._last_line_time > 0, "a line")
     assert capsys.readouterr().err == "training, 0% done\n"
 
 

@@ -8,7 +8,7 @@ import random
 import signal
 import subprocess
 import sys
-import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from datamorphic.cli.main import app
 from datamorphic.runs.store import Store
+from support.waiting import wait_until
 
 pytest_plugins = ["support.postgres"]
 pytestmark = pytest.mark.slow
@@ -66,6 +67,10 @@ def runs():
         return store.runs()
 
 
+def has_ended_or_written(process, file, size):
+    return process.poll() is not None or (file.exists() and file.stat().st_size >= size)
+
+
 def test_the_command_killed_with_two_workers_goes_on_with_one(tmp_path, monkeypatch):
     """Only what is killed has a process of its own: half of its time goes to imports."""
     monkeypatch.chdir(tmp_path)
@@ -90,11 +95,10 @@ def test_the_command_killed_with_two_workers_goes_on_with_one(tmp_path, monkeypa
         command = [sys.executable, "-m", "datamorphic", *explore, "--workers", "2"]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         enough = chance.uniform(0.4, 0.9) * asked  # more than may be lost
-        while not log.exists() or log.stat().st_size < enough:
-            assert process.poll() is None
-            time.sleep(0.01)
+        wait_until(partial(has_ended_or_written, process, log, enough), "answers")
+        assert process.poll() is None
         process.send_signal(signal.SIGKILL)
-        process.communicate()  # ends when its workers have ended, too: they hold the same pipes
+        process.communicate(timeout=120)  # ends when its workers have ended, too: they hold the same pipes
         newest = runs()[-1]
         assert newest.state == "killed"
         again = answer("runs", "resume", str(newest.id))
@@ -170,7 +174,7 @@ def test_a_killed_command_leaves_nothing_but_a_run_that_is_not_finished(command,
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
     monkeypatch.setenv("KILL_AT", "12")
-    process = subprocess.run([sys.executable, "-m", "datamorphic", *command], capture_output=True)
+    process = subprocess.run([sys.executable, "-m", "datamorphic", *command], capture_output=True, timeout=300)
     assert process.returncode == -signal.SIGKILL, process.stderr
     [run] = runs()
     assert run.state == "killed"

@@ -6,13 +6,13 @@ import json
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from typer.testing import CliRunner
 
 from datamorphic.cli.main import app
 from datamorphic.runs.store import Store
+from support.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -69,9 +69,9 @@ def test_a_killed_script_resumes_to_the_same_files(tmp_path, monkeypatch):
     log.unlink()
     command = [sys.executable, "-m", "datamorphic", "script", str(prepare(tmp_path / "killed")), *options]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while not log.exists() or log.stat().st_size < 0.6 * asked:
-        assert process.poll() is None
-        time.sleep(0.01)
+    enough = 0.6 * asked
+    wait_until(lambda: process.poll() is not None or (log.exists() and log.stat().st_size >= enough), "answers")
+    assert process.poll() is None
     process.send_signal(signal.SIGKILL)
     process.wait()
     with Store.open() as store:

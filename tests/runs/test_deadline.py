@@ -10,6 +10,7 @@ from contextlib import suppress
 import pytest
 
 from datamorphic.errors import OutOfBudget
+from datamorphic.runs import deadline
 from datamorphic.runs.deadline import DeadlinePassed, TimeLimit, cancel_stop, stop_soon
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer signal")
@@ -122,3 +123,27 @@ def test_limits_do_nothing_in_other_threads_and_beside_other_users_of_the_signal
     finally:
         signal.signal(signal.SIGALRM, previous)
     assert outcomes == [False, False]
+
+
+class AlarmingList(list):
+    """The active limits; the alarm comes while one is looked for."""
+
+    def index(self, item):
+        deadline._handle_alarm(signal.SIGALRM, None)
+        return super().index(item)
+
+
+def test_an_alarm_at_the_end_of_a_limit_leaves_nothing_active(clock, monkeypatch):
+    monkeypatch.setattr(TimeLimit, "_active", AlarmingList())
+    with TimeLimit(5):
+        clock.move(6)
+    assert TimeLimit._active == []
+    assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
+
+
+def test_a_limit_works_after_one_whose_begin_was_interrupted(monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(TimeLimit, "_active", ())  # which has no append: an exception after the handler is set
+        with pytest.raises(AttributeError), TimeLimit(5):
+            pytest.fail("it did not begin")
+    test_work_that_takes_too_long_is_ended()

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +26,7 @@ from datamorphic.runs.flow import ask
 from datamorphic.space.outputs import Status
 from datamorphic.systems.isolation import IsolatedSystem
 from support.cases import LONG
+from support.waiting import wait_until
 
 NUMBERS = dm.Space([dm.Integer("n", 0, 10_000)])
 MODELS = {
@@ -256,12 +256,9 @@ def test_workers_end_when_their_parent_is_killed(tmp_path):
         "drive(ask(space.sample(5, points=True)), dm.wrap(model, space=space), engine='processes:1')\n"
     )
     parent = subprocess.Popen([sys.executable, program], stderr=subprocess.DEVNULL)
-    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
-        time.sleep(0.05)
-    worker = int((tmp_path / "pid").read_text())
+    file = tmp_path / "pid"
+    wait_until(lambda: parent.poll() is not None or (file.exists() and file.read_text()), "a query")
+    worker = int(file.read_text())
     parent.kill()
     parent.wait()
-    deadline = time.monotonic() + 20
-    while alive([worker]) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not alive([worker])
+    wait_until(lambda: not alive([worker]), "the end of the worker")

@@ -16,6 +16,7 @@ import pytest
 
 from datamorphic.errors import ArgumentError
 from datamorphic.runs.jobs import JobCrash, JobError, JobOutOfMemory, JobSuccess, JobTimeout, run_jobs
+from support.waiting import wait_until
 
 LIMITABLE = Path("/proc/self/statm").exists()
 
@@ -163,9 +164,10 @@ def test_an_interrupt_leaves_no_child_behind(tmp_path):
     command = [sys.executable, "-c", textwrap.dedent(script)]
     parent = subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True)
     notes = [tmp_path / "pid0", tmp_path / "pid1"]
-    while not all(note.exists() and note.read_text() for note in notes):
-        assert parent.poll() is None, parent.stderr.read()
-        time.sleep(0.05)
+    wait_until(
+        lambda: parent.poll() is not None or all(note.exists() and note.read_text() for note in notes), "both jobs"
+    )
+    assert parent.poll() is None, parent.stderr.read()
     os.killpg(parent.pid, signal.SIGINT)  # as a terminal does
     assert "KeyboardInterrupt" in parent.communicate(timeout=60)[1]
     assert all(gone(int(note.read_text())) for note in notes)

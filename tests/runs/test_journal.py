@@ -18,6 +18,7 @@ import datamorphic as dm
 from datamorphic import Status
 from datamorphic.errors import DataError, Interrupted, OutOfBudget, StoreError
 from datamorphic.runs import journal as journal_module
+from datamorphic.runs.deadline import DeadlinePassed
 from datamorphic.runs.driver import CallCounter, drive
 from datamorphic.runs.flow import Query, ask
 from datamorphic.runs.journal import HEADER_FORMAT, RunJournal, pack_outputs, unpack_outputs
@@ -562,17 +563,18 @@ def test_what_is_only_told_again_takes_no_time(store, clock):
     run, batch = begun(store), numbers([1, 2])
     writing = journal_of(store, run)
     writing.find_pieces(batch, False, 1)
+    clock.time += 3
     writing.keep(0, SolvedPiece(outputs=Outputs.of(np.array([1, 2]))))
-    clock.time += 5
+    clock.time += 2
     writing.write()
     assert writing.seconds == 5
     assert store.run(run).seconds == 5
     resumed = journal_of(store, run, earlier_seconds=5.0)
     clock.time += 100  # somebody reads the journal, slowly
-    assert resumed.seconds == 5
+    assert resumed.seconds == 0
     assert len(resumed.find_pieces(batch, False, 1)) == 1
     clock.time += 100
-    assert resumed.seconds == 5
+    assert resumed.seconds == 3  # as when it was answered
     resumed.find_pieces(batch, False, 1)  # this one is new
     clock.time += 2
     assert resumed.seconds == 7
@@ -634,6 +636,76 @@ def test_a_budget_of_runs_counts_what_was_told_again(store):
     assert again == full
     assert tally_again.exhausted
     assert tally_again.runs == tally.runs
+
+
+class Timed(Spy):
+    """Takes ten seconds or more for every batch; a time limit may end its work."""
+
+    limit = None
+
+    def __init__(self, clock):
+        super().__init__()
+        self.clock = clock
+
+    def answer(self, batch, scores):
+        if self.limit is not None:
+            raise DeadlinePassed(self.limit)
+        outputs = super().answer(batch, scores)
+        self.clock.move(10 + self.calls % 3)
+        return outputs
+
+
+def decide_by_time(journal, system, clock, ends):
+    """Ask questions whose sizes and ends depend on the time, and return all that was decided.
+
+    `ends` has the rounds whose time limit ends the block: before, in, or after its second question.
+    """
+    decisions = []
+    for number in range(8):
+        size = 3 + int(journal.recall(clock.read)) % 5
+        try:
+            with journal.limit(1000.0) as outer, journal.limit(None) as inner:
+                limit = (inner if number % 2 else outer)._timer
+                outputs = drive(ask(numbers(range(size))), system, journal=journal, batch=2, progress=False, recheck=0)
+                decisions.append(len(outputs))
+                if ends.get(number) == "before":
+                    raise DeadlinePassed(limit)
+                system.limit = limit if ends.get(number) == "in" else None
+                flow = wander(np.random.default_rng(number), [4, 4, 4])
+                decisions.append(drive(flow, system, journal=journal, batch=2, progress=False, recheck=0, budget="25s"))
+                if ends.get(number) == "after":
+                    raise DeadlinePassed(limit)
+        except OutOfBudget as error:
+            decisions.append(str(error))
+        finally:
+            system.limit = None
+    drive(ask(numbers([1])), system, journal=journal, progress=False)
+    return decisions
+
+
+def test_a_resumed_run_decides_as_its_first_part_did_however_slow_that_was(store, clock, monkeypatch):
+    monkeypatch.setattr(journal_module, "WRITE_INTERVAL_SECONDS", 0.0)
+    run, rng = begun(store), np.random.default_rng(0)
+    ends = {1: "before", 2: "in", 4: "after", 5: "in", 6: "before"}
+    decisions = decide_by_time(RunJournal(store, run, rng), Timed(clock), clock, ends)
+    assert decisions.count("the time is up") == len(ends)
+    assert len({item for item in decisions if isinstance(item, int)}) > 1
+    assert len({len(item) for item in decisions if isinstance(item, list)}) == 1  # budgets end all flows early
+    clock.move(12345)
+    replaying = Timed(clock)
+    assert decide_by_time(RunJournal(store, run, rng), replaying, clock, {}) == decisions
+    assert replaying.calls == 0
+    entries = list(store.entries(run))
+    for count in range(1, len(entries)):  # killed after every entry
+        killed = begun(store)
+        seconds = float(entries[count - 1].about["seconds"])
+        store.commit(killed, entries[:count], seconds=seconds)
+        journal, resumed = RunJournal(store, killed, rng, earlier_seconds=seconds), Timed(clock)
+        assert not journal.seconds
+        decide_by_time(journal, resumed, clock, {})
+        assert not journal.replaying
+        assert resumed.calls > 0
+        assert journal.seconds > seconds
 
 
 # -- labels that cannot be kept ----------------------------------------------------------------------------------

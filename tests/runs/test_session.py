@@ -71,7 +71,7 @@ def pairwise(squares):
         warnings.simplefilter("ignore", FutureWarning)
         machine = SVC(decision_function_shape="ovo", probability=True, random_state=0)
         model = GridSearchCV(machine, {"C": [1.0]}, cv=2).fit(*squares)
-    options = {"walks": 20, "seed": 1, "walk_distance": 8, "steps": 8}
+    options = {"walks": 20, "seed": 1, "walk_distance": 8, "max_halvings": 8}
     return model, options, dm.explore(model, squares[0], **options)
 
 
@@ -94,7 +94,7 @@ def test_a_model_whose_scores_turned_out_to_be_others_goes_on(pieces, squares, p
 def test_a_model_that_counts_its_questions_is_still_the_same(squares, tmp_path, monkeypatch):
     frame, labels = squares
     model = KNeighborsClassifier().fit(frame, labels)
-    options = {"walks": 20, "steps": 8, "strategy": "random_target", "store": tmp_path / "runs.sqlite"}
+    options = {"walks": 20, "max_halvings": 8, "strategy": "random_target", "store": tmp_path / "runs.sqlite"}
     with monkeypatch.context() as patched:
         cut_after(4, patched)
         with pytest.raises(Cut):
@@ -260,7 +260,7 @@ def test_setting_the_time_of_the_computer_changes_nothing(jump, tmp_path, monkey
                 claims.append(store.claim(1))
         return (frame["n"] > 5_000).to_numpy()
 
-    options = {"walks": 3, "steps": 3, "budget": "1h", "progress": False}
+    options = {"walks": 3, "max_halvings": 3, "budget": "1h", "progress": False}
     expected = dm.explore(decide, NUMBERS, **options)
     monkeypatch.setattr(time, "time", lambda: wall_time() + jump * next(looks))
     front = dm.explore(decide, NUMBERS, store=tmp_path / "runs.db", **options)

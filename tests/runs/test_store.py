@@ -186,8 +186,9 @@ def door():
         alone = os.environ | {"OPENBLAS_NUM_THREADS": "1"}  # a process with threads should not fork
         process = subprocess.Popen(command, pass_fds=[there.fileno()], env=alone)
         there.close()
+        here.settimeout(120)  # a helper that does not answer fails the test
         yield here
-    assert process.wait() == 0
+    assert process.wait(120) == 0
 
 
 @pytest.fixture

@@ -1,12 +1,14 @@
 """Child processes end with the process that started them, and not before."""
 
 import builtins
+import os
 import threading
 import time
 
 import numpy as np
 import pandas as pd
 import pytest
+from joblib.externals.loky.process_executor import BrokenProcessPool
 
 import datamorphic as dm
 from datamorphic.systems.child_process import ChildProcess
@@ -16,7 +18,7 @@ from datamorphic.systems.isolation import IsolatedSystem
 @pytest.mark.slow
 def test_a_process_is_closed_while_python_ends(monkeypatch):
     child = ChildProcess()
-    assert child.start(abs, -3).result() == 3
+    assert child.start(abs, -3).result(timeout=120) == 3
 
     this_thread, import_module = threading.get_ident(), builtins.__import__
 
@@ -30,6 +32,30 @@ def test_a_process_is_closed_while_python_ends(monkeypatch):
         child.kill()
     child.close()
     assert child.exit_code is not None
+
+
+def send_part_of_the_answer():
+    import os
+    from multiprocessing.connection import Connection
+
+    def send_part(connection, buffer):
+        os.write(connection.fileno(), buffer[:3])
+        os._exit(3)
+
+    Connection._send = send_part
+    return "lost"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="pipes of Windows are others")
+def test_a_process_that_ends_within_its_answer_is_noticed():
+    child = ChildProcess()
+    try:
+        assert child.start(abs, -3).result(timeout=120) == 3
+        assert isinstance(child.submit(send_part_of_the_answer).exception(timeout=120), BrokenProcessPool)
+    finally:
+        child.close()
+    assert child.exit_code == 3
 
 
 HOARD = []

@@ -9,6 +9,7 @@ import pytest
 from datamorphic.web import jobs
 from datamorphic.web.jobs import StudioJob, Worker, WorkerPool
 from support.cases import in_one_test
+from support.waiting import pause_until
 
 
 class FakeWorker:
@@ -152,8 +153,7 @@ def test_stop_interrupts_then_kills(tmp_path, monkeypatch):
     async def stop_a_process_that_does_not_react():
         worker = FakeWorker([], wait_for_stop=True)
         task = asyncio.create_task(job.execute(FakePool(worker), tmp_path))
-        while job.state != "running":
-            await asyncio.sleep(0.01)
+        await pause_until(lambda: job.state == "running", "the start")
         await job.stop()
         await asyncio.wait_for(task, 5)
         return worker
@@ -183,8 +183,7 @@ def test_a_job_waits_for_a_place_and_can_be_stopped_meanwhile(tmp_path, monkeypa
         worker = FakeWorker([], wait_for_stop=True)
         pool = FakePool(worker)
         tasks = [asyncio.create_task(job.execute(pool, tmp_path)) for job in (first, second, third)]
-        while first.state != "running":
-            await asyncio.sleep(0.01)
+        await pause_until(lambda: first.state == "running", "the start")
         assert (second.state, second.jobs_before) == ("waiting", 0)
         assert (third.state, third.jobs_before) == ("waiting", 1)
         await second.stop()

@@ -11,6 +11,7 @@ from datamorphic.errors import UsageError
 from datamorphic.web.pool_client import RECORDED_FILE, PoolClient, PoolFailure
 from datamorphic.web.pool_session import PoolSession
 from datamorphic.web.subject import ChosenSubject
+from support.waiting import pause_until
 
 
 class SessionWorker:
@@ -72,8 +73,7 @@ def client(workers, tmp_path):
 
 
 async def wait_until_idle(client):
-    while client.running is not None or client._tasks:
-        await asyncio.sleep(0.01)
+    await pause_until(lambda: client.running is None and not client._tasks, "the end of the command")
 
 
 def test_commands_are_logged_and_recorded(client, tmp_path):
@@ -98,8 +98,7 @@ def test_one_command_at_a_time(client, workers):
         await client.open()
         workers.started[0].silent_texts = ["slow"]
         client.start("slow")
-        while client.share is None:
-            await asyncio.sleep(0.01)
+        await pause_until(lambda: client.share is not None, "progress")
         assert client.running.text == "slow"
         assert (client.share, client.left) == (0.5, "1 s left")
         with pytest.raises(UsageError, match="A command is running"):

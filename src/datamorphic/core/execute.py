@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from .._clock import read_clock
 from .._validation import to_generator
 from ..errors import ArgumentError, OutOfBudget
+from ..runs.deadline import TimeLimit
 from ..runs.driver import CallCounter, drive
 from ..runs.engines import PersistentEngine, make_engine, needs_processes
 from ..runs.flow import Budget, Flow, ask
@@ -26,7 +27,7 @@ from .groups import Keeping, Running
 from .result import Result
 
 if TYPE_CHECKING:
-    from ..runs.journal import RunJournal
+    from ..runs.journal import RecordedLimit, RunJournal
     from ..runs.session import Session
 
 Subject = TypeVar("Subject")
@@ -108,6 +109,17 @@ class Execution(Generic[Subject]):
     def remaining_budget(self) -> Budget:
         """The part of the budget that is left."""
         return self.options.limits.subtract(self.counter.runs, self.seconds)
+
+    def recall(self, measure: Callable[[], Answer]) -> Answer:
+        """Return what is measured, or what was measured at this place before the run was resumed.
+
+        For what depends on time and decides about later queries: a resumed run must decide in the same way.
+        """
+        return measure() if self.journal is None else self.journal.recall(measure)
+
+    def limit(self, seconds: float | None) -> TimeLimit | RecordedLimit:
+        """Return a limit that ends its block after some seconds, and at the same place if the run is resumed."""
+        return TimeLimit(seconds) if self.journal is None else self.journal.limit(seconds)
 
     def drive(self, flow: Flow[Answer], system: Executor, **details: Any) -> Answer:
         """Answer the queries of a flow: on the engine, within the budget, with stored answers if the run is resumed.

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any, ClassVar, Self
 
@@ -24,7 +26,7 @@ class DeadlinePassed(BaseException):
     It is not an `Exception`, since models and their guards catch those.
     """
 
-    def __init__(self, limit: TimeLimit) -> None:
+    def __init__(self, limit: object) -> None:
         super().__init__("the time is up")
         self.limit = limit
 
@@ -46,7 +48,8 @@ class TimeLimit:
 
     _active: ClassVar[list[TimeLimit]] = []  # the outermost first
     _stop_time: ClassVar[float] = float("inf")  # when Ctrl-C ends the block
-    _previous_handler: ClassVar[Any] = None
+    _previous_handler: ClassVar[Any] = signal.SIG_DFL
+    _holds: ClassVar[int] = 0  # blocks that no limit may end
 
     def __init__(self, seconds: float | None) -> None:
         self._seconds = seconds
@@ -59,7 +62,7 @@ class TimeLimit:
             return self
         if self._seconds is not None:
             self._end_time = read_clock() + self._seconds
-        if not TimeLimit._active:
+        if not TimeLimit._active and signal.getsignal(signal.SIGALRM) != _handle_alarm:
             TimeLimit._previous_handler = signal.signal(signal.SIGALRM, _handle_alarm)
         TimeLimit._active.append(self)
         self._armed = True
@@ -70,8 +73,8 @@ class TimeLimit:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._armed:
-            self._armed = False
-            TimeLimit._active.remove(self)
+            self._armed = False  # from here on it raises nothing: an exception would leave it active for ever
+            del TimeLimit._active[TimeLimit._active.index(self) :]  # also those whose own end was interrupted
             if TimeLimit._active:
                 _schedule()
             else:
@@ -91,6 +94,16 @@ def stop_soon(seconds: float) -> None:
         _schedule()
 
 
+@contextmanager
+def hold_deadlines() -> Iterator[None]:
+    """Let no limit end the block, such as a transaction; the limit ends what follows."""
+    TimeLimit._holds += 1
+    try:
+        yield
+    finally:
+        TimeLimit._holds -= 1
+
+
 def cancel_stop() -> None:
     """Forget `stop_soon`."""
     TimeLimit._stop_time = float("inf")
@@ -100,7 +113,8 @@ def can_end_work() -> bool:
     """Return whether a limit has an effect: in the main thread of a system with timer signals that nobody else uses."""
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         return False
-    return bool(TimeLimit._active) or signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
+    # Our own handler without an active limit: Ctrl-C came while a limit began or ended.
+    return bool(TimeLimit._active) or signal.getsignal(signal.SIGALRM) in (signal.SIG_DFL, _handle_alarm)
 
 
 def _schedule() -> None:
@@ -113,13 +127,13 @@ def _schedule() -> None:
 
 
 def _handle_alarm(number: int, frame: FrameType | None) -> None:
-    if _is_importing(frame):
+    if TimeLimit._holds or _is_importing(frame):
         return  # half-imported modules may be unusable afterwards; the signal comes again
     now = read_clock()
     if TimeLimit._stop_time <= now and TimeLimit._active:
         raise KeyboardInterrupt
     for limit in TimeLimit._active:
-        if limit._end_time <= now:
+        if limit._armed and limit._end_time <= now:
             limit.passed = True
             raise DeadlinePassed(limit)
 

@@ -110,9 +110,9 @@ def drive(
 ) -> Result:
     """Answer a flow until it ends, and return its result.
 
-    The number of runs in the budget is never exceeded. The time is checked between queries, in a long query between the
-    batches in which it is sent, and before a system that died or hung is started again. When the budget is spent,
-    `OutOfBudget` is thrown into the flow, which may return what it has. Otherwise it is raised here.
+    The number of runs in the budget is never exceeded. The time counts from here on. It is checked between queries, in a long
+    query between the batches in which it is sent, and before a system that died or hung is started again. When the budget
+    is spent, `OutOfBudget` is thrown into the flow, which may return what it has. Otherwise it is raised here.
 
     For one batch size, the same seed gives the same result on all engines. Models do not give bitwise equal answers in
     batches of another size.
@@ -121,10 +121,20 @@ def drive(
     if not isinstance(executor, Executor):
         reject("executor", "drive", "a system as dm.wrap gives it", executor)
     tally = tally if tally is not None else CallCounter()
-    started_at = read_clock()
+    started_at = read_clock() if journal is None else journal.seconds
 
     def measure_seconds() -> float:
-        return journal.seconds if journal is not None else read_clock() - started_at
+        return (read_clock() if journal is None else journal.seconds) - started_at
+
+    def is_time_spent() -> bool:
+        return limit.is_exceeded(0, measure_seconds())
+
+    def is_spent(runs: int) -> bool:
+        if limit.is_exceeded(runs, 0.0):
+            return True
+        if limit.seconds is None:
+            return False
+        return is_time_spent() if journal is None else journal.recall(is_time_spent)
 
     def check_pace(share: float | None) -> None:
         if pace is not None and limit.seconds is None:
@@ -135,7 +145,9 @@ def drive(
         return interrupts.is_stopped() or is_overdue()
 
     def is_overdue() -> bool:
-        if limit.seconds is None or (journal is not None and journal.replaying):
+        if journal is not None and journal.is_cut_off:
+            return True  # as it was before the run was resumed
+        if limit.seconds is None:
             return False
         overtime = min(max(MIN_OVERTIME_SECONDS, MAX_OVERTIME_SHARE * limit.seconds), MAX_OVERTIME_SECONDS)
         return measure_seconds() > limit.seconds + overtime
@@ -162,8 +174,7 @@ def drive(
             next_query = next(flow)
             while True:
                 query = next_query if isinstance(next_query, Query) else Query(next_query)
-                is_replaying = journal is not None and journal.replaying  # stored answers cost no time
-                if limit.is_exceeded(tally.runs + query.cost, 0.0 if is_replaying else measure_seconds()):
+                if is_spent(tally.runs + query.cost):
                     tally.exhausted = True
                     next_query = flow.throw(OutOfBudget(f"the budget is spent after {tally.runs:,} runs"))
                     # a flow that asks again gets the exception once more, then an error is raised here
@@ -177,6 +188,8 @@ def drive(
                 except (KeyboardInterrupt, Interrupted) as error:  # the flow may return what it has found so far
                     tally.exhausted = True
                     if isinstance(error, Interrupted) and not interrupts.is_stopped():
+                        if journal is not None:
+                            journal.give_up_query()
                         flow.throw(OutOfBudget(f"the budget is spent after {tally.runs:,} runs"))
                         raise OutOfBudget(f"{flow!r} keeps querying after its budget is spent") from None
                     tally.interrupted = True

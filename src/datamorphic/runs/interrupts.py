@@ -16,7 +16,8 @@ class Interrupts:
 
     Nested instances share the count of the outermost one, because a run may query its system several times.
 
-    With `grace_seconds`, the block of a `TimeLimit` that still runs so long after the first Ctrl-C is ended.
+    With `grace_seconds`, the block of a `TimeLimit` that still runs so long after the first Ctrl-C is ended; an inner
+    instance sets them for the outermost one.
     """
 
     _outermost: ClassVar[Interrupts | None] = None
@@ -30,6 +31,8 @@ class Interrupts:
         if threading.current_thread() is not threading.main_thread():
             return self
         if Interrupts._outermost is not None:
+            if self._grace_seconds is not None:
+                Interrupts._outermost._grace_seconds = self._grace_seconds
             return Interrupts._outermost
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             self._previous_handler = signal.signal(signal.SIGINT, self._handle_interrupt)

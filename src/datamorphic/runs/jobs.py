@@ -146,8 +146,9 @@ class _JobLane:
         assert self.job is not None
         number, job = self.job
         self._starting = False
-        self.future = self._child.submit(_run_job, _to_pickle(job, f"Job {number}"))
+        data = _to_pickle(job, f"Job {number}")
         self.deadline = math.inf if self._seconds is None else read_clock() + self._seconds
+        self.future = self._child.submit(_run_job, data)
 
     def poll(self) -> JobOutcome | None:
         """Return the outcome of the job if it is known by now."""

@@ -3,6 +3,9 @@
 A flow is a pure function of its seed and of the answers, so its internal state need not be stored. A resumed run starts
 from the seed again, gets the stored answers at the speed of memory, and queries the system only for new ones. Every query
 is compared with the one that was stored.
+
+What depends on time is stored, too, with the next query: measurements (`RunJournal.recall`) and the ends of time limits
+(`RunJournal.limit`). So a resumed run decides as the first one did, however slow that was.
 """
 
 from __future__ import annotations
@@ -12,27 +15,34 @@ import json
 import re
 import struct
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from types import TracebackType
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from .._clock import read_clock
-from ..errors import DataError, StoreError
+from ..errors import DataError, OutOfBudget, StoreError
 from ..space.outputs import Outputs
 from ..space.points import Batch, Points
 from ..space.serialize import value_from_json, value_to_json
 from ..systems.base import ScoreRequest, SystemTraits
 from ..systems.guard import SolvedPiece
+from .deadline import DeadlinePassed, TimeLimit, hold_deadlines
 from .run import JournalEntry
 from .store import Store
 
 WRITE_INTERVAL_SECONDS = 0.1  # shorter work costs little to repeat
 HEADER_FORMAT = struct.Struct(">II")  # length of the description, checksum of the rest
+#: kinds of events: something was measured, a time limit ended its block, a query was given up
+MEASURED, DEADLINE, OVERDUE = "measured", "deadline", "overdue"
+REPLAY_TIME_FACTOR, MIN_REPLAY_SECONDS = 3.0, 5.0  # that a time limit allows more while answers are read from a store
 PLAIN_DTYPE_PATTERN = re.compile(r"[<>|=]?[iufbU]\d+")  # types of labels that are stored as in memory
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -44,6 +54,8 @@ class _PendingPiece:
     result: SolvedPiece
     fingerprint: str
     state: str
+    events: list[Any]  # what was measured before the query
+    seconds: float  # of the run, when it was answered
 
     @property
     def merge_key(self) -> tuple[Any, ...]:
@@ -71,24 +83,30 @@ class RunJournal:
         self._next_entry: JournalEntry | None = None
         self._query_count = 0
         self._current_query: dict[str, Any] = {}
+        self._current_events: list[Any] = []
         self._pending: list[_PendingPiece] = []
         self._progress: dict[str, Any] = {}
         self._part: tuple[float, float, int, int] = (0.0, 1.0, 0, 0)
+        self._replayed_seconds = 0.0  # of the run, when the last replayed query was answered
+        self._events: list[Any] = []  # since the last query with answers, as they are stored with the next one
+        self._limits: list[RecordedLimit] = []  # whose blocks are running, the outermost first
+        self.is_cut_off = False  # whether the last query was given up before it was answered
 
     # -- called by the guard ------------------------------------------------------------------------
 
     def find_pieces(self, batch: Batch, scores: ScoreRequest, pieces: int) -> Mapping[int, SolvedPiece]:
         """Return the pieces of the next query that were answered before."""
         self.write(only_if_due=True)
+        self._raise_stored_deadline()
         ask, self._query_count = self._query_count, self._query_count + 1
         self._current_query = {"fingerprint": _compute_fingerprint(batch, scores), "state": _format_state(self._rng)}
+        self._current_events = self._events
         solved_pieces: dict[int, SolvedPiece] = {}
         for entry in self._take_entries(ask):
+            self._events = []
+            self._replayed_seconds = float(entry.about.get("seconds", self._replayed_seconds))
             if {"fingerprint": entry.fingerprint, "state": entry.about.get("state")} != self._current_query:
-                raise StoreError(
-                    f"Run {self.run} cannot be resumed: its query {ask + 1} differs from the stored one. The "
-                    "model, the data, the libraries or the processor have changed since. Start a new run."
-                )
+                raise self._build_difference()
             try:
                 solved_pieces |= _read_pieces(entry)
             except (DataError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -96,21 +114,52 @@ class RunJournal:
                     f"Run {self.run} cannot be resumed: the stored answers to query {ask + 1} are damaged "
                     f"({type(error).__name__}: {error}). Start a new run."
                 ) from error
+        self.is_cut_off = False
         if not self._is_live and len(solved_pieces) < pieces:
-            self._is_live, self._live_since = True, read_clock()
+            self._raise_stored_deadline()
+            self.is_cut_off = self._peek_event() == [OVERDUE]
+            if not self.replaying:
+                self._is_live, self._live_since = True, read_clock()
         return {piece: result for piece, result in solved_pieces.items() if piece < pieces}
 
     def keep(self, piece: int, result: SolvedPiece) -> None:
         """Store an answered piece of the last query."""
-        self._pending.append(_PendingPiece(self._query_count - 1, piece, result, **self._current_query))
+        if not self._is_live:
+            return  # it was not answered before, and queries after it were: it will not be answered from the store, either
+        if self._current_events is self._events:
+            self._events = []
+        ask, events, seconds = self._query_count - 1, self._current_events, self.seconds
+        self._pending.append(_PendingPiece(ask, piece, result, **self._current_query, events=events, seconds=seconds))
         self.write(only_if_due=True)
 
     # -- called by the run --------------------------------------------------------------------------
 
     @property
     def seconds(self) -> float:
-        """The duration of the run without replayed queries."""
-        return self._earlier_seconds + (read_clock() - self._live_since if self._is_live else 0.0)
+        """The duration of the run: that of its first part while answers are read from the store."""
+        return self._earlier_seconds + read_clock() - self._live_since if self._is_live else self._replayed_seconds
+
+    def recall(self, measure: Callable[[], Value]) -> Value:
+        """Return what was measured at this place before the run was resumed, or measure it now.
+
+        For all that depends on time and decides about later queries. The value must be JSON-serialisable.
+        """
+        self._raise_stored_deadline()
+        event = self._peek_event()
+        if event is None:
+            event = [MEASURED, measure()]
+        elif event[0] != MEASURED:
+            raise self._build_difference()
+        self._events.append(event)
+        return event[1]
+
+    def limit(self, seconds: float | None) -> RecordedLimit:
+        """Return a `TimeLimit` that ends its block at the same place if the run is resumed."""
+        return RecordedLimit(self, seconds)
+
+    def give_up_query(self) -> None:
+        """Note that the last query was not answered in time."""
+        self._events.append([OVERDUE])
 
     def note_progress(self, *, done: float | None, runs: int, calls: int) -> None:
         """Set the progress to be written with the next answers."""
@@ -130,13 +179,14 @@ class RunJournal:
         now = read_clock()
         if not self._is_live or (only_if_due and now - self._last_write < WRITE_INTERVAL_SECONDS):
             return
-        pending, self._pending = self._pending, []  # before writing, so that an error never writes them twice
-        try:
-            entries = [] if self.stop_reason else [_build_entry(group) for group in _group_pieces(pending)]
-        except DataError as error:
-            entries, self.stop_reason = [], str(error)
-        self.store.commit(self.run, entries, seconds=self.seconds, **self._progress)
-        self._last_write = read_clock()
+        with hold_deadlines():
+            pending, self._pending = self._pending, []  # before writing, so that an error never writes them twice
+            try:
+                entries = [] if self.stop_reason else [_build_entry(group) for group in _group_pieces(pending)]
+            except DataError as error:
+                entries, self.stop_reason = [], str(error)
+            self.store.commit(self.run, entries, seconds=self.seconds, **self._progress)
+            self._last_write = read_clock()
 
     @property
     def replaying(self) -> bool:
@@ -150,6 +200,73 @@ class RunJournal:
         while self.replaying and self._next_entry is not None and self._next_entry.ask <= ask:
             entry, self._next_entry = self._next_entry, None
             yield entry
+
+    def _peek_event(self) -> list[Any] | None:
+        """Return what was noted at this place before the run was resumed; None if nothing was."""
+        if not self.replaying or self._next_entry is None:
+            return None
+        stored_events, place = self._next_entry.about.get("events", ()), len(self._events)
+        return list(stored_events[place]) if place < len(stored_events) else None
+
+    def _build_difference(self) -> StoreError:
+        return StoreError(
+            f"Run {self.run} cannot be resumed: its query {self._query_count} differs from the stored one. The "
+            "model, the data, the libraries or the processor have changed since. Start a new run."
+        )
+
+    def _raise_stored_deadline(self) -> None:
+        """Raise `DeadlinePassed` if a time limit ended its block here before the run was resumed."""
+        event = self._peek_event()
+        if event is not None and event[0] == DEADLINE:
+            if event[1] >= len(self._limits):
+                raise self._build_difference()
+            raise DeadlinePassed(self._limits[event[1]])
+
+    def note_deadline(self, depth: int) -> None:
+        """Note that a time limit has ended its block; the number of queries until then is that of the first run."""
+        event = self._peek_event()
+        if event is None:
+            event = [DEADLINE, depth, self._query_count]
+        elif event[:2] != [DEADLINE, depth]:
+            raise self._build_difference()
+        self._events.append(event)
+        self._query_count = event[2]
+
+    def is_deadline_due(self, depth: int) -> bool:
+        """Return whether a time limit ended its block before the run was resumed, and not yet now."""
+        event = self._peek_event()
+        return event is not None and event[:2] == [DEADLINE, depth]
+
+
+class RecordedLimit:
+    """A `TimeLimit` in a stored run; a resumed run ends the block where the first one did, and nowhere else."""
+
+    def __init__(self, journal: RunJournal, seconds: float | None) -> None:
+        self._journal, self.passed = journal, False
+        if seconds is not None and journal.replaying:
+            seconds = MIN_REPLAY_SECONDS + REPLAY_TIME_FACTOR * seconds
+        self._timer = TimeLimit(seconds)
+
+    def __enter__(self) -> Self:
+        self._depth = len(self._journal._limits)
+        self._journal._limits.append(self)
+        self._timer.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        del self._journal._limits[self._depth :]
+        try:
+            self._timer.__exit__(kind, error, trace)
+        except OutOfBudget:
+            self.passed = True
+        ended_before = isinstance(error, DeadlinePassed) and error.limit is self
+        if not self.passed and (error is None or ended_before or isinstance(error, Exception)):
+            self.passed = self._journal.is_deadline_due(self._depth)
+        if self.passed:
+            self._journal.note_deadline(self._depth)
+            raise OutOfBudget("the time is up") from None
 
 
 def _group_pieces(pending: list[_PendingPiece]) -> Iterator[list[_PendingPiece]]:
@@ -181,6 +298,8 @@ def _build_entry(group: list[_PendingPiece]) -> JournalEntry:
         payload=pack_outputs(Outputs.concat([result.outputs for result in results])),
         about={
             "state": first.state,
+            "events": first.events,
+            "seconds": max(pending_piece.seconds for pending_piece in group),
             "sizes": sizes,
             "odd": unusual_pieces,
             "known": [traits.labels, traits.score_kind],

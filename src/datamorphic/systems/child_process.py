@@ -56,6 +56,9 @@ class ChildProcess:
             self._processes = list((self._pool._processes or {}).values())
             for process in self._processes:
                 watch_process(process.pid)
+            if self._processes and os.name == "posix":
+                # or the pool would wait for ever for the rest of an answer whose process ends while it sends it
+                self._pool._result_queue._writer.close()
             if old_mask is not None:
                 signal.pthread_sigmask(signal.SIG_SETMASK, old_mask)
 
