@@ -15,7 +15,6 @@ from datamorphic.relations.check.options import CheckOptions
 from datamorphic.risk.credit.options import CreditOptions
 from datamorphic.scripting.options import PlayOptions
 from datamorphic.synthesis.optimisation.options import OptimiseOptions
-from datamorphic.trees.coverage.options import CoverOptions, SelectOptions
 from support.cases import in_one_test
 
 #: What is tested, and with what.
@@ -44,7 +43,6 @@ GENERATOR_PARAMETERS = {"k", "options"}
 
 OPTION_SETS = {
     "check": CheckOptions,
-    "cover": CoverOptions,
     "credit": CreditOptions,
     "generate": GenerateOptions,
     "hunt": HuntOptions,
@@ -53,7 +51,6 @@ OPTION_SETS = {
     "optimise": OptimiseOptions,
     "plan": PlanOptions,
     "play": PlayOptions,
-    "select": SelectOptions,
     "simulate": SimulateOptions,
     "test": AuditOptions,
 }

@@ -98,8 +98,8 @@ if TYPE_CHECKING:
     from .testing.assertions import assert_holds as assert_holds
     from .testing.baselines import assert_front_unchanged as assert_front_unchanged
     from .testing.parametrize import parametrize_with_relations as parametrize_with_relations
-    from .trees.coverage.api import cover as cover
-    from .trees.coverage.api import select as select
+    from .trees.coverage.run import cover as cover
+    from .trees.coverage.run import select as select
     from .trees.pmml.files import read_pmml as read_pmml
     from .trees.read import read_forest as read_forest
     from .trees.write import write_pmml as write_pmml
@@ -168,7 +168,7 @@ _NAMES = {
     "testing.assertions": "assert_covers assert_holds",
     "testing.baselines": "assert_front_unchanged",
     "testing.parametrize": "parametrize_with_relations",
-    "trees.coverage.api": "cover select",
+    "trees.coverage.run": "cover select",
     "trees.pmml.files": "read_pmml",
     "trees.write": "write_pmml",
     "trees.read": "read_forest",

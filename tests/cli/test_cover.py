@@ -215,9 +215,9 @@ def test_select_writes_rows(folder, monkeypatch):
     assert len(chosen.merge(IRIS.drop_duplicates())) == 9
     made = run(folder, monkeypatch, *words, "--criterion", "BVA", "--offset", "0.5", "--json")
     assert json.loads(made.stdout)["rows"] == len(json.loads(made.stdout)["chosen"]) == 9
-    printed = run(folder, monkeypatch, *words, "--seed", "3")
+    printed = run(folder, monkeypatch, *words, "--seed", "3", "--store", "none")
     assert "petal width (cm)" in printed.stdout
-    again = run(folder, monkeypatch, *words, "--seed", "3")
+    again = run(folder, monkeypatch, *words, "--seed", "3", "--store", "none")
     assert printed.stdout == again.stdout
     page = run(folder, monkeypatch, *words, "--html", "chosen.html", "--constants", "all", "--criterion", "DTMT")
     assert page.exit_code == 0, page.output
@@ -233,8 +233,8 @@ BAD = {
     "no such criterion": (["cover", "tree.skops", "all.csv", "--criterion", "MCDC"], "'DTC', 'BVA', 'DTMT'"),
     "no such offset": (["select", "tree.skops", "all.csv", "--criterion", "BVA", "--offset", "near"], "'step', 'unit'"),
     "no such constants": (["cover", "tree.skops", "all.csv", "--constants", "some"], "'neighbours'"),
-    "no data": (["cover", "tree.skops"], "Say which rows"),
-    "no model": (["cover"], "Say which rows"),
+    "no data": (["cover", "tree.skops"], "MODEL and DATA are needed"),
+    "no model": (["cover"], "MODEL and DATA are needed"),
     "data twice": (["cover", "tree.skops", "all.csv", "--data", "all.csv"], "given twice"),
     "no such file": (["cover", "other.skops", "all.csv"], "other.skops"),
     "not PMML": (["cover", "page.pmml", "all.csv"], "page.pmml"),

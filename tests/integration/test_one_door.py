@@ -82,6 +82,8 @@ VERBS = {
     "fairness": Verb(("fairness", "deciding:decide", "people.csv", "--protected", "gender", "--outcome", "yes"), 3, 1),
     "combine": Verb(("combine", "deciding:Loans", "--strategy", "permutations"), 6),
     "explore": Verb(("explore", "deciding:decide", "people.csv", "--walks", "60"), 6, small_budget=None),
+    "cover": Verb(("cover", "deciding:decide", "people.csv", "--surrogate"), 6),
+    "select": Verb(("select", "deciding:decide", "people.csv", "--surrogate"), 6),
 }
 #: what differs between two runs that found the same
 FLEETING = ("seconds", "run")

@@ -21,7 +21,7 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor
 
 from datamorphic.trees.coverage import coverage as coverage_module
-from datamorphic.trees.coverage.api import cover
+from datamorphic.trees.coverage.run import cover
 from datamorphic.trees.descent import find_leaves
 from datamorphic.trees.read import read_trees
 from datamorphic.trees.rules import find_box, format_rule

@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from datamorphic.errors import DataError, ModelError, UsageError
-from datamorphic.trees.coverage.api import cover
+from datamorphic.trees.coverage.run import cover
 from datamorphic.trees.pmml import document as pmml_document
 from datamorphic.trees.pmml.files import read_pmml
 from datamorphic.trees.read import read_forest

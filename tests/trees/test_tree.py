@@ -37,7 +37,7 @@ from datamorphic._stats import compute_wilson_interval
 from datamorphic.errors import ArgumentError, DataError, DatamorphicError, ModelError
 from datamorphic.trees.column_domain import _find_ends as ends
 from datamorphic.trees.column_domain import find_roundest
-from datamorphic.trees.coverage.api import cover
+from datamorphic.trees.coverage.run import cover
 from datamorphic.trees.coverage.surrogate import fit_surrogate
 from datamorphic.trees.descent import find_leaves
 from datamorphic.trees.read import read_trees
@@ -619,7 +619,7 @@ BAD = {
         "surrogate=True (--surrogate",
     ),
     "a function": (lambda: cover(lambda frame: frame, FEW), ModelError, "function is not a readable decision tree"),
-    "a string": (lambda: cover("tree.joblib", FEW), ModelError, "str is not a readable decision tree"),
+    "a string": (lambda: cover("tree.joblib", FEW), ModelError, "There is no file 'tree.joblib'"),
     "an isolation forest": (
         lambda: cover(IsolationForest(n_estimators=2).fit(LOANS), FEW),
         ModelError,

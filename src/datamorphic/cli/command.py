@@ -151,7 +151,7 @@ class CapabilityCommand:
             options.set(command=self.format_command(words, options.seed))
             with notify_of_call(self.capability.name, lambda: values):
                 result = execute(self.capability, options)
-            face = self.interpret(result, face)
+            face = self.interpret(result, face | files)
             # these may call the model: its output must not reach stdout
             self.write_files(result, files, **face)
             document, text = (
@@ -160,7 +160,7 @@ class CapabilityCommand:
         if as_json:
             print_json(document | {"seed": options.seed, "run": notice.run, "interrupted": result.interrupted})
         else:
-            print_text(text, passed=getattr(result, "passed", None))
+            print_text(text, passed=face.get("passed", getattr(result, "passed", None)))
             for name, file in files.items():
                 if file is not None and name in self.file_nouns:
                     print_line(f"{self.file_nouns[name]}: {file}")
@@ -207,7 +207,10 @@ class CapabilityCommand:
         return [("allow_incomplete", opt.AllowIncomplete, False)]
 
     def interpret(self, result: Any, face: dict[str, Any]) -> dict[str, Any]:
-        """Return the values of these options with what the result makes of them."""
+        """Return the values of these options, and the files to write, with what the result makes of them.
+
+        Whether the result ``passed``, if that depends on an option, is one of them.
+        """
         return face
 
     def build_document(self, result: Any, **face: Any) -> dict[str, Any]:
@@ -232,7 +235,7 @@ class CapabilityCommand:
         """Return the exit code of a result."""
         return choose_exit_code(
             interrupted=result.interrupted,
-            failed=not getattr(result, "passed", True),
+            failed=face.get("passed", getattr(result, "passed", None)) is False,
             incomplete=not (face.get("allow_incomplete") or getattr(result, "complete", True)),
         )
 
@@ -270,7 +273,7 @@ class CapabilityCommand:
         """Return the arguments of the command line that does the same."""
         former_names = find_former_names(self.capability.options)
         words = {former_names.get(name, name): word for name, word in words.items()}
-        arguments = [_shorten_path(words[name]) for name in self.argument_names if words.get(name)]
+        arguments = [shorten_path(words[name]) for name in self.argument_names if words.get(name)]
         flags = {name: f"--{name}" for name, _, _ in self.list_inputs()}
         fields = list_fields(self.capability.options)
         flags |= {option_field.name: option_field.flag for option_field in fields}
@@ -359,7 +362,7 @@ def to_word(value: Any) -> Any:
     return os.path.abspath(value) if isinstance(value, Path) else value
 
 
-def _shorten_path(text: str) -> str:
+def shorten_path(text: str) -> str:
     """Return a path within the current folder without that folder."""
     folder = os.path.join(os.getcwd(), "")
     return text.removeprefix(folder)

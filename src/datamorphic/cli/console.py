@@ -31,6 +31,8 @@ FILE_NOUNS = {
     "markdown": "The Markdown file",
     "pytest": "The pytest file",
     "verdict": "The verdict",
+    "svg": "The drawing",
+    "out": "The rows",
 }
 
 #: the colours of outcomes, wherever a result prints them in capitals or a table has them as a cell

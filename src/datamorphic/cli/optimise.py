@@ -23,7 +23,7 @@ from .console import (
 from .exit_codes import ExitCode
 from .load import load_data, load_space, load_system, to_absolute_path
 from .stores import RunNotice, format_store_option, open_store
-from .tree_options import load_tree_model
+from .tree_command import load_named_tree_model
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -197,7 +197,7 @@ def run_optimisation(
     with redirect_user_output(), notice, Interrupts():
         system, options = load_system(request["model"], request["subject"], trust)
         tests = None if request["tests"] is None else _load_tests(request["tests"], system)
-        tree = None if request["tree"] is None else load_tree_model(request["tree"], trust)
+        tree = None if request["tree"] is None else load_named_tree_model(request["tree"], trust)
         frame = tests if isinstance(tests, pd.DataFrame) else None
         space = load_space(request.get("space"), frame, request["target"], system, options)
         options |= {name: request[name] for name in OPTIMISE_OPTIONS} | {"name": request.get("name"), "space": space}

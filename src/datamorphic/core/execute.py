@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from .._clock import read_clock
 from .._validation import to_generator
-from ..errors import ArgumentError, OutOfBudget
+from ..errors import ArgumentError, Interrupted, OutOfBudget
 from ..runs.deadline import TimeLimit
 from ..runs.driver import CallCounter, drive
 from ..runs.engines import PersistentEngine, make_engine, needs_processes
@@ -83,6 +83,7 @@ class Execution(Generic[Subject]):
         chosen_engine = make_engine(options.engine)
         self.is_isolated = needs_processes(chosen_engine)  # models are tried in another process, too
         self.engine = PersistentEngine(chosen_engine)
+        self._interrupts = Interrupts()
         self._started_at = read_clock()
 
     @property
@@ -120,6 +121,17 @@ class Execution(Generic[Subject]):
     def limit(self, seconds: float | None) -> TimeLimit | RecordedLimit:
         """Return a limit that ends its block after some seconds, and at the same place if the run is resumed."""
         return TimeLimit(seconds) if self.journal is None else self.journal.limit(seconds)
+
+    def is_going_on(self) -> bool:
+        """Return True, or raise `OutOfBudget` if the time is spent or the user ends the run: for work that queries nothing."""
+        limit = self.options.limits.seconds
+        if self._interrupts.is_stopped():
+            self.counter.exhausted = self.counter.interrupted = True
+            raise Interrupted("interrupted")
+        if limit is not None and read_clock() - self._started_at > limit:
+            self.counter.exhausted = True
+            raise OutOfBudget(f"the budget is spent after {limit:g} s")
+        return True
 
     def drive(self, flow: Flow[Answer], system: Executor, **details: Any) -> Answer:
         """Answer the queries of a flow: on the engine, within the budget, with stored answers if the run is resumed.
@@ -161,7 +173,7 @@ class Execution(Generic[Subject]):
     @contextmanager
     def open(self) -> Iterator[None]:
         """Make the subject and begin the stored run; end both when the block ends."""
-        with Interrupts():
+        with Interrupts() as self._interrupts:
             try:
                 self.subject = self.options.make_subject(self)
                 if self._keep is None:

@@ -26,23 +26,21 @@ class ModelOptions(Inputs, CapabilityOptions):
     def build_subject(
         self, execution: Execution[Any], data: DataLike | None, target: str | None, **details: Any
     ) -> SubjectUnderTest:
-        """Return the system under test with its moves and seed cases."""
-        return build_subject(
-            self.model,
-            data,
-            target=target,
-            space=self.space,
-            space_options=self.hints,
-            rng=execution.rng,
-            owner=self.OWNER,
-            timeout=execution.timeout,
-            isolated=execution.is_isolated,
-            trust=self.trust,
-            scalar=self.scalar,
-            classes=self.classes,
-            name=self.name,
-            **details,
-        )
+        """Return the system under test with its moves and seed cases; `details` are further options, or other values."""
+        settings: dict[str, Any] = {
+            "target": target,
+            "space": self.space,
+            "space_options": self.hints,
+            "rng": execution.rng,
+            "owner": self.OWNER,
+            "timeout": execution.timeout,
+            "isolated": execution.is_isolated,
+            "trust": self.trust,
+            "scalar": self.scalar,
+            "classes": self.classes,
+            "name": self.name,
+        }
+        return build_subject(self.model, data, **(settings | details))
 
     def describe_run(self, execution: Execution[SubjectUnderTest]) -> dict[str, Any]:
         """Return the name of the system and the request, with the model and the seed cases to compare."""

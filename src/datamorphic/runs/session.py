@@ -48,7 +48,9 @@ class Session:
 
     @property
     def _seconds(self) -> float:
-        return read_clock() - self._started_at if self.journal is None else self.journal.seconds
+        elapsed_seconds = read_clock() - self._started_at
+        # a run that queries nothing has a journal without answers
+        return elapsed_seconds if self.journal is None else self.journal.seconds or elapsed_seconds
 
     def finish(self, result: StorableResult, message: str = "") -> None:
         """Store how the run of a result ended, and its figures, verdicts and files.

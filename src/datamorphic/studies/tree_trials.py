@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..data.sets import TARGET
 from ..trees.boundaries import STEP, Offset
-from ..trees.coverage.api import select
+from ..trees.coverage.run import select
 from .trees import DataSetJob, fit_tree, load_prepared
 from .workload import Figures
 

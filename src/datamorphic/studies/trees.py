@@ -13,9 +13,8 @@ import numpy as np
 
 from .._text import pluralize
 from ..data.sets import OPENML, SHIPPED, TARGET, available, load
-from ..trees.coverage.api import read_trees_and_rows
 from ..trees.coverage.mutation import measure_kills
-from ..trees.coverage.options import CoverOptions
+from ..trees.coverage.run import read_trees_and_rows
 from ..trees.coverage.selection import RowChooser
 from .intervals import estimate_median, estimate_share
 from .published import published
@@ -130,7 +129,7 @@ class Growing(DataSetJob):
 
     def _compute_figures(self, seed: int) -> Figures:
         data = load_prepared(self.data)
-        forest, leaves, rows = read_trees_and_rows(fit_tree(data, seed), data, CoverOptions(target=TARGET))
+        forest, leaves, rows = read_trees_and_rows(fit_tree(data, seed), data, target=TARGET)
         # as `dm.select` does it, which does not report the row chosen per mutant
         chosen = RowChooser(np.random.default_rng(seed).permutation(len(rows)), minimal=False)
         score = measure_kills(forest, leaves, on_kills=chosen.choose_for_kills)

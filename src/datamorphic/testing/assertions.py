@@ -190,7 +190,7 @@ def assert_covers(
     ...
     """
     __tracebackhide__ = True
-    from ..trees.coverage.api import cover
+    from ..trees.coverage.run import cover
 
     settings, began = get_settings(), read_clock()
     try:

@@ -34,6 +34,12 @@ class Mutants:
     def __len__(self) -> int:
         return len(self.node)
 
+    @classmethod
+    def empty(cls) -> Mutants:
+        """Return no mutants."""
+        codes, nodes = np.empty(0, dtype=np.int8), np.empty(0, dtype=np.intp)
+        return cls(node=nodes, kind=codes, operator=codes, threshold=np.empty(0), donor=nodes)
+
 
 def generate_mutants(tree: Tree, per_node: PerNode = NEIGHBOURS) -> Mutants:
     """Generate the mutants of a tree.

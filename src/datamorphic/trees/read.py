@@ -16,6 +16,7 @@ from ..errors import ModelError
 from ..space.table_forms import accept_tables
 from ..systems.boosters import LIBRARY_BY_SUFFIX, load_booster
 from ..systems.file_trial import try_file
+from ..systems.files import load_model
 from .forest import Forest
 from .pipeline import get_column_names, split_pipeline
 from .tree import Tree
@@ -84,6 +85,13 @@ def read_trees(model: ModelLike, data: DataLike | None = None) -> list[Tree]:
 def is_tree_file(path: str | os.PathLike[str]) -> bool:
     """Return whether a path has the suffix of a file with trees."""
     return Path(path).suffix.lower() in (".pmml", ".xml", *LIBRARY_BY_SUFFIX)
+
+
+def load_tree_model(model: ModelLike, *, trust: bool = False) -> Any:
+    """Return a model, or the trees or the model of a file."""
+    if not isinstance(model, str | os.PathLike):
+        return model
+    return load_trees(model) if is_tree_file(model) else load_model(model, trust=trust)
 
 
 def load_trees(path: str | os.PathLike[str]) -> Any:

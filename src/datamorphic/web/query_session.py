@@ -233,11 +233,11 @@ def _read_system_space(subject: ChosenSubject) -> Space:
 
 def find_tree_problem(request: Mapping[str, Any]) -> dict[str, Any]:
     """Return why the trees of a model cannot be read, in `problem`; empty if they can."""
-    from ..cli.tree_options import load_tree_model
+    from ..cli.tree_command import load_named_tree_model
     from ..space.table_files import read_table
     from ..trees.read import read_forest
 
-    model = load_tree_model(request["model"], request.get("trust", False))
+    model = load_named_tree_model(request["model"], request.get("trust", False))
     try:
         read_forest(model, read_table(request["data"]))
     except ModelError as error:

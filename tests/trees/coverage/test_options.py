@@ -52,11 +52,11 @@ def test_hints_need_a_frame():
 )
 def test_invalid_options_are_refused(options, name):
     with pytest.raises(ArgumentError, match=f"'{name}'"):
-        CoverOptions(**options)
+        CoverOptions(model=MODEL, data=ROWS, **options)
 
 
 def test_select_takes_values_beyond_limits():
-    assert SelectOptions(offset="beyond").offset == "beyond"
+    assert SelectOptions(model=MODEL, data=ROWS, offset="beyond").offset == "beyond"
 
 
 def test_results_have_all_exports(tmp_path):

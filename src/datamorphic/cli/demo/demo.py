@@ -42,8 +42,8 @@ from ...systems.base import Executor
 from ...systems.isolation import use_one_blas_thread
 from ...systems.search_engines import SqliteSearch
 from ...systems.wrap import wrap
-from ...trees.coverage.api import cover
 from ...trees.coverage.mutation import MutationScore
+from ...trees.coverage.run import cover
 from .measurements import MeasurementErrors
 from .resume import ResumedRun, interrupt_and_resume
 

@@ -25,9 +25,8 @@ from ...space.outputs import Outputs
 from ...space.projection import BINS_PER_AXIS, Archive
 from ...systems.base import Executor
 from ...systems.estimator import Estimator
-from ...trees.coverage.api import resolve_kill_rule
 from ...trees.coverage.mutation import find_kills_by_tree
-from ...trees.coverage.options import CoverOptions
+from ...trees.coverage.run import resolve_kill_rule
 from ...trees.descent import find_leaves
 from ...trees.forest import Forest
 from ...trees.inputs import TreeInputs, TreeMatrix, read_data
@@ -287,7 +286,7 @@ class TreeMutationScore(_TreeMetric):
     def __init__(self, forest: Forest, tolerance: float | None = None) -> None:
         super().__init__(forest)
         self._mutants = tuple(generate_mutants(tree) for tree in forest.trees)
-        self._joint, self._tolerance = resolve_kill_rule(forest, CoverOptions(criterion="DTMT", tolerance=tolerance))
+        self._joint, self._tolerance = resolve_kill_rule(forest, None, tolerance)
         self.item_count = sum(map(len, self._mutants))
 
     def find_witnesses(self, tests: TestSet) -> Witnesses:

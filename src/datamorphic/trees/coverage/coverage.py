@@ -50,10 +50,8 @@ class Coverage(DrawableResult):
         How many rows reach each leaf.
     missing : frozenset of str
         The columns in which a tree gets missing values.
-    criterion : str
-        What has to be covered: "DTC", every leaf; "BVA", every leaf by a row at its limits.
-    offset, notes : str or float, sequence of str
-        For "BVA", how near to a limit a value must lie; remarks for the reader, such as columns that were ignored.
+    offset : str or float
+        For "BVA", how near to a limit a value must lie.
     """
 
     _PAGE: ClassVar[str] = "trees.coverage.page:build_coverage_page"
@@ -63,8 +61,6 @@ class Coverage(DrawableResult):
     frame: pd.DataFrame = field(repr=False)
     inputs: TreeInputs = field(repr=False)
     missing: frozenset[str] = frozenset()
-    criterion: str = "DTC"
-    notes: tuple[str, ...] = ()
     offset: Offset = STEP
 
     def __repr__(self) -> str:
@@ -89,7 +85,7 @@ class Coverage(DrawableResult):
     def document(self) -> dict[str, Any]:
         """Return a JSON-serialisable dict with at most 100 leaves and 100 mutants."""
         return self._collect(
-            *("criterion", "rows", "leaves", "share", "shares", "notes"),
+            *("criterion", "rows", "leaves", "share", "shares", "notes", "complete", "unfinished"),
             headline=self.headline(),
             trees=len(self.trees),
             nodes=sum(map(len, self.trees)),
@@ -274,6 +270,10 @@ class Coverage(DrawableResult):
     def frame_with(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return the rows followed by additional ones."""
         return stack_frames([self.frame, rows], self.frame)
+
+    def with_rows(self, rows: pd.DataFrame) -> Coverage:
+        """Return the coverage of the rows and additional ones."""
+        return measure_coverage(self.trees, self.frame_with(rows), self.inputs, self.notes, self.criterion, self.offset)
 
 
 def make_boundary_row(

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ..._text import format_percent, pluralize
 from ..._validation import validate_integer
+from ...core.execute import Execution
 from ...errors import DataError
 from ...runs.progress import Progress
 from ..forest import Forest
@@ -54,8 +55,6 @@ class MutationScore(DrawableResult):
         Whether a mutant counts as killed when the answer of the whole forest changes, not that of the mutated tree.
     tolerance : float
         The largest difference between two numbers that count as the same answer.
-    notes : sequence of str
-        Remarks for the reader.
     """
 
     _PAGE: ClassVar[str] = "trees.coverage.page:build_mutation_page"
@@ -66,7 +65,6 @@ class MutationScore(DrawableResult):
     counts: Nodes
     joint: bool = False
     tolerance: float = 0.0
-    notes: tuple[str, ...] = ()
     criterion: str = "DTMT"
     _solvers: dict[int, MutantSolver] = field(default_factory=dict, repr=False)
     _survivals: dict[int, Survival] = field(default_factory=dict, repr=False)
@@ -91,7 +89,7 @@ class MutationScore(DrawableResult):
         """Return a JSON-serialisable dict with at most 100 leaves and 100 mutants."""
         explained = self.explained
         return self.leaves.document() | self._collect(
-            *("criterion", "share", "shares", "notes", "score", "joint", "tolerance"),
+            *("criterion", "share", "shares", "notes", "complete", "unfinished", "score", "joint", "tolerance"),
             headline=self.headline(),
             mutants={
                 "all": len(self.counts),
@@ -307,6 +305,13 @@ class MutationScore(DrawableResult):
             chosen = find_greedy_cover(kill_matrix[killable])[:n]  # rows that kill the most mutants come first
         return stack_frames(frames, self.leaves.frame).iloc[chosen].reset_index(drop=True)
 
+    def with_rows(self, rows: pd.DataFrame) -> MutationScore:
+        """Return the score of the rows and additional ones."""
+        leaves = self.leaves.with_rows(rows)
+        return measure_kills(
+            self.forest, leaves, mutants_by_tree=self.of, joint=self.joint, tolerance=self.tolerance, notes=self.notes
+        )
+
     @cached_property
     def proved(self) -> int:
         """The number of live mutants that no possible input can kill."""
@@ -345,14 +350,20 @@ def measure_kills(
     leaves: Coverage,
     *,
     per_node: PerNode = NEIGHBOURS,
+    mutants_by_tree: tuple[Mutants, ...] | None = None,
     joint: bool = False,
     tolerance: float = 0.0,
     notes: tuple[str, ...] = (),
     on_kills: Callable[[RowKills], None] | None = None,
     progress: bool | None = None,
+    execution: Execution[Any] | None = None,
 ) -> MutationScore:
-    """Measure which mutants the rows of a coverage kill; `on_kills` is called with the kills of each tree."""
-    mutants_by_tree = tuple(generate_mutants(tree, per_node) for tree in forest.trees)
+    """Measure which mutants the rows of a coverage kill; `on_kills` is called with the kills of each tree.
+
+    If the budget of an execution is spent, the mutants of the other trees are left out.
+    """
+    if mutants_by_tree is None:
+        mutants_by_tree = tuple(generate_mutants(tree, per_node) for tree in forest.trees)
     matrix = leaves.inputs.to_tree_matrix(leaves.frame)
     counts: list[Nodes] = []
     all_kills = find_kills_by_tree(forest, matrix, mutants_by_tree, joint, tolerance)
@@ -366,6 +377,12 @@ def measure_kills(
                 if on_kills is not None:
                     on_kills(kills)
             progress_bar.show(f"mutants of {len(counts):,} trees", len(counts) / len(mutants_by_tree))
+            if execution is not None and len(counts) < len(mutants_by_tree):
+                question = f"the mutants of {len(mutants_by_tree) - len(counts):,} of {len(mutants_by_tree):,} trees"
+                if not execution.attempt(question, execution.is_going_on, False):
+                    break
+    left_out = len(mutants_by_tree) - len(counts)
+    mutants_by_tree = (*mutants_by_tree[: len(counts)], *(Mutants.empty() for _ in range(left_out)))
     return MutationScore(
         forest=forest,
         leaves=leaves,

@@ -54,7 +54,7 @@ def build_coverage_page(
         "was never tested. If no row kills a mutant, the tests would not notice this fault.",
         sections=sections,
         verdict=result.headline(),
-        state="good" if complete else "warn",
+        state="good" if complete and result.complete else "warn",
         facts=[*facts, *_list_notes(result.notes)],
     )
 
@@ -76,7 +76,7 @@ def build_selection_page(selection: Selection, brief: bool = False, n: int = MAX
         lead="No choice covers more than all the data: the tree below shows what they cover.",
         sections=sections,
         verdict=selection.headline(),
-        state="good" if complete else "warn",
+        state="good" if complete and selection.complete else "warn",
         facts=[
             ("Test set", f"{SELECTION_TEXTS[selection.criterion]}{minimality}"),
             *facts,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
 
 from ..._text import format_percent
 from ..._validation import check_types
+from ...core.execute import Execution
 from ...core.result import Result
 from ...reporting.export import FilePath, load_renderer, write_export
 
@@ -17,10 +19,41 @@ MAX_DOCUMENT_ITEMS = 100  # leaves and mutants listed in a document
 DEFAULT_LISTED_ITEMS = 5  # leaves and mutants listed in a text
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class AdequacyResult(Result):
-    """A result about rows and the trees they exercise."""
+    """A result about rows and the trees they exercise.
 
-    criterion: str
+    Attributes
+    ----------
+    criterion : {"DTC", "BVA", "DTMT"}
+        What has to be covered: every leaf; every leaf by a row at its limits; every mutant of a decision.
+    notes : tuple of str
+        Remarks for the reader, such as columns that were ignored.
+    unfinished : tuple of str
+        What was not measured, because the budget was spent or the user ended the run.
+    interrupted : bool
+        Whether the user ended the run.
+    """
+
+    criterion: str = "DTC"
+    notes: tuple[str, ...] = ()
+    unfinished: tuple[str, ...] = ()
+    interrupted: bool = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything was measured."""
+        return not self.unfinished
+
+    def end(self, execution: Execution[Any]) -> Self:
+        """Return the result with what was not measured."""
+        notes = [f"Not measured: {question}. The budget was spent." for question in execution.unfinished]
+        return replace(
+            self,
+            notes=(*self.notes, *notes),
+            unfinished=tuple(execution.unfinished),
+            interrupted=execution.counter.interrupted,
+        )
 
     def headline(self, subject: str = "The tests") -> str:
         """Return the main figure in one sentence about `subject`, which is a plural."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._text import pluralize
+from ...core.execute import Execution
 from ..boundaries import Boundaries, Limit
 from ..descent import find_leaves
 from ..forest import Forest
@@ -34,8 +35,6 @@ class Selection(AdequacyResult):
 
     Attributes
     ----------
-    criterion : {"DTC", "BVA", "DTMT"}
-        What the rows were selected for.
     rows : DataFrame
         The test set. Rows that were made, for "BVA", have the index of the rows they were made from. Their target, if
         there is one, is the answer of the model.
@@ -47,13 +46,10 @@ class Selection(AdequacyResult):
         For "BVA", the values of each row that lie at a limit, and on which side.
     smallest : bool or None
         Whether no smaller set meets the criterion; None if the smallest set was not searched for.
-    notes : tuple of str
-        Remarks for the reader.
     """
 
     _PAGE: ClassVar[str] = "trees.coverage.page:build_selection_page"
 
-    criterion: str
     rows: pd.DataFrame
     places: Nodes
     answers: Answers
@@ -61,7 +57,6 @@ class Selection(AdequacyResult):
     mutation: MutationScore | None = None
     limits: tuple[tuple[Limit, ...], ...] = ()
     smallest: bool | None = None
-    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"Selection({self.criterion}, {pluralize(len(self.rows), 'row')} of {self.leaves.rows:,})"
@@ -78,7 +73,7 @@ class Selection(AdequacyResult):
     def document(self) -> dict[str, Any]:
         """Return a JSON-serialisable dict with at most 100 leaves and 100 mutants."""
         return self._collect(
-            *("criterion", "score", "smallest", "places", "answers", "limits", "notes"),
+            *("criterion", "score", "smallest", "places", "answers", "limits", "notes", "complete", "unfinished"),
             headline=self.headline(),
             rows=len(self),
             of=self.leaves.rows,
@@ -176,10 +171,18 @@ class RowChooser:
 
 
 def select_rows(
-    forest: Forest, leaves: Coverage, data: pd.DataFrame, options: SelectOptions, *, joint: bool, tolerance: float
+    forest: Forest,
+    leaves: Coverage,
+    data: pd.DataFrame,
+    options: SelectOptions,
+    rng: np.random.Generator,
+    execution: Execution[Any],
+    *,
+    joint: bool,
+    tolerance: float,
 ) -> Selection:
     """Select a test set from the rows of a coverage; see `dm.select`."""
-    criterion, rng = options.criterion, options.rng
+    criterion = options.criterion
     chooser, mutation = RowChooser(rng.permutation(leaves.rows), options.minimal), None
     matrix = leaves.inputs.to_tree_matrix(leaves.frame)
     if criterion == "DTMT":
@@ -190,13 +193,15 @@ def select_rows(
             joint=joint,
             tolerance=tolerance,
             on_kills=chooser.choose_for_kills,
+            progress=options.progress,
+            execution=execution,
         )
     else:
         for tree in leaves.trees:
             chooser.choose_for_leaves(find_leaves(tree, matrix))
     places, is_smallest = chooser.collect_rows()
     if criterion == "BVA":
-        return _select_at_limits(forest, leaves, data, places, matrix, options)
+        return _select_at_limits(forest, leaves, data, places, matrix, options, rng)
     return Selection(
         criterion=criterion,
         rows=data.iloc[places],
@@ -219,7 +224,13 @@ def _predict(forest: Forest, leaves: Coverage, frame: pd.DataFrame) -> Answers:
 
 
 def _select_at_limits(
-    forest: Forest, leaves: Coverage, data: pd.DataFrame, places: Nodes, matrix: TreeMatrix, options: SelectOptions
+    forest: Forest,
+    leaves: Coverage,
+    data: pd.DataFrame,
+    places: Nodes,
+    matrix: TreeMatrix,
+    options: SelectOptions,
+    rng: np.random.Generator,
 ) -> Selection:
     """Make boundary rows from the rows that were chosen for the leaves."""
     frames, limits, origins, lost_count = [], [], [], 0
@@ -227,7 +238,7 @@ def _select_at_limits(
         boundaries = Boundaries(tree, leaves.frame, leaves.inputs, options.offset)
         leaf_nodes, first = np.unique(find_leaves(tree, matrix[places]), return_index=True)
         starts = places[first].tolist()
-        boundary_rows = boundaries.make_rows(leaf_nodes.tolist(), starts, options.rng)
+        boundary_rows = boundaries.make_rows(leaf_nodes.tolist(), starts, rng)
         for start, boundary_row in zip(starts, boundary_rows, strict=True):
             if boundary_row is None:
                 lost_count += 1

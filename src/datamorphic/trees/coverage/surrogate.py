@@ -11,13 +11,14 @@ import numpy.typing as npt
 
 from ..._stats import compute_wilson_interval
 from ..._text import format_percent, format_short, pluralize
-from ..._typing import DataLike, ModelLike
+from ..._typing import DataLike
 from ..._validation import reject, to_generator, validate_integer
-from ...errors import DataError
-from ...morphisms.subject import build_subject
-from ...runs.driver import drive
-from ...runs.flow import ask
+from ...core.execute import Execution
+from ...errors import DataError, OutOfBudget
+from ...morphisms.subject import SubjectUnderTest
+from ...runs.flow import Budget, Flow, Query
 from ...space.labels import to_object_array
+from ...space.outputs import Outputs
 from ...space.points import Points
 from ...space.space import Space
 from ...space.table_forms import accept_tables
@@ -31,6 +32,7 @@ from .coverage import Coverage, measure_coverage
 DEFAULT_MAX_LEAVES = 64  # as many rules as a person may still read
 HELD_OUT_SHARE = 0.25  # of the points, to measure the fidelity
 MIN_ANSWERED_POINTS = 20  # with fewer, the fidelity cannot be measured
+INPUTS_PER_QUERY = 100  # if there is a budget
 EXTRA_INPUTS = 2_000  # mixtures of rows, and as many random inputs if there is a space
 TOLERANCE_SHARE = 0.05  # of the range of answers: numbers this close count as the same
 
@@ -91,25 +93,20 @@ class Surrogate:
 
 
 def fit_surrogate_to_model(
-    model: ModelLike,
-    data: DataLike,
-    background: DataLike | None = None,
-    *,
-    target: str | None = None,
+    subject: SubjectUnderTest,
+    execution: Execution[Any],
     space: Space | None = None,
-    leaves: int = DEFAULT_MAX_LEAVES,
+    *,
+    has_background: bool = False,
     seed: int = 0,
-    progress: bool | None = None,
 ) -> Surrogate:
     """Fit a tree to the answers of a model.
 
-    The model answers the rows of `background`, mixtures of two of them each, and random inputs if a space is given.
-    Without a background, it answers the rows of `data`, and the result warns that the tree judges rows it was fitted to.
+    The model answers its seed cases, mixtures of two of them each, and random inputs if a space is given. Unless the seed cases
+    are a background of their own, the result warns that the tree judges rows it was fitted to. If the budget is spent, the
+    tree is fitted to the answers until then.
     """
-    rng = to_generator("seed", "cover", seed)
-    without_background = background is None
-    subject = build_subject(model, data if without_background else background, target=target, space=space, rng=rng)
-    seeds = subject.seeds
+    rng, seeds = execution.rng, subject.seeds
     first_codes, second_codes = (seeds.codes[rng.integers(len(seeds), size=EXTRA_INPUTS)] for _ in range(2))
     mixed = np.where(rng.random(first_codes.shape) < 0.5, first_codes, second_codes)
     if seeds.space.keeps_constraints:
@@ -118,10 +115,30 @@ def fit_surrogate_to_model(
     if space is not None:
         queries.append(space.sample(EXTRA_INPUTS, seed=rng, points=True))
     points = Points.concat(queries)
-    outputs = drive(ask(points, note="surrogate"), subject.sut, progress=progress)
+    has_budget = execution.options.limits != Budget()
+    outputs = execution.drive(_answer_inputs(points, INPUTS_PER_QUERY if has_budget else len(points)), subject.sut)
+    if len(outputs) < len(points):
+        left = (
+            f"the answers to {len(points) - len(outputs):,} of {len(points):,} inputs that the surrogate is fitted to"
+        )
+        if len(outputs) < MIN_ANSWERED_POINTS:
+            raise OutOfBudget(f"The budget ended before {left}. Give a larger one.")
+        execution.unfinished.append(left)
+        points = points.take(slice(0, len(outputs)))
     numbers = True if subject.has_numeric_answers else None
-    surrogate = fit_surrogate(outputs.to_objects(), points, numbers=numbers, max_leaves=leaves, seed=seed)
-    return replace(surrogate, note=SAME_ROWS_WARNING) if without_background and space is None else surrogate
+    surrogate = fit_surrogate(outputs.to_objects(), points, numbers=numbers, seed=seed)
+    return surrogate if has_background or space is not None else replace(surrogate, note=SAME_ROWS_WARNING)
+
+
+def _answer_inputs(points: Points, size: int) -> Flow[Outputs]:
+    """Query a model with inputs, so many at a time, and return the answers until the budget is spent."""
+    answers: list[Outputs] = []
+    for start in range(0, len(points), size):
+        try:
+            answers.append((yield Query(points.take(slice(start, start + size)), note="surrogate")))
+        except OutOfBudget:
+            break
+    return Outputs.concat(answers)
 
 
 def fit_surrogate(
