@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
 import datamorphic as dm
 from datamorphic.errors import ArgumentError, StoreError
@@ -86,3 +87,18 @@ def test_engines_and_time_outs_give_the_same_report():
     assert drop_fleeting(examine(Decider(), engine="threads:2", batch=30)) == whole
     assert drop_fleeting(examine(Decider(), engine="processes:2", batch=30)) == whole
     assert drop_fleeting(examine(Decider(), timeout=60)) == whole
+
+
+def test_work_that_queries_nothing_ends_with_its_time(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"x": rng.random(300), "y": rng.random(300)})
+    forest = RandomForestClassifier(20, random_state=0).fit(rows, (rows.x > rows.y).astype(int))
+    whole = dm.cover(forest, rows, criterion="DTMT")
+    cut = dm.cover(forest, rows, criterion="DTMT", budget="0.0001s", store=tmp_path / "runs.sqlite")
+    assert whole.complete
+    assert cut.unfinished == ("the mutants of 19 of 20 trees",)
+    assert not cut.complete
+    assert cut.counts.tolist() == whole.counts[: len(whole.of[0])].tolist()
+    assert any("Not measured: the mutants of 19 of 20 trees" in note for note in cut.notes)
+    with dm.Store.open(tmp_path / "runs.sqlite") as store:
+        assert store.run(1).seconds > 0

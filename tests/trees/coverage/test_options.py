@@ -8,7 +8,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import datamorphic as dm
-from datamorphic.errors import ArgumentError
+from datamorphic.errors import ArgumentError, OutOfBudget
 from datamorphic.trees.coverage.options import CoverOptions, SelectOptions
 from support.cases import in_one_test
 
@@ -67,3 +67,30 @@ def test_results_have_all_exports(tmp_path):
         assert result.describe(1)
     assert 'failures="1"' in coverage.to_junit(at_least=0.9)
     assert 'failures="0"' in coverage.to_junit(at_least=0.1)
+
+
+def test_the_model_may_be_a_file(tmp_path):
+    dm.write_pmml(dm.read_forest(MODEL), tmp_path / "tree.pmml")
+    assert dm.cover(tmp_path / "tree.pmml", ROWS[:2]).share == dm.cover(MODEL, ROWS[:2]).share == 0.5
+
+
+def test_seeds_by_position():
+    rows = ROWS.loc[[0, 0, 0, 2, 2, 2]].reset_index(drop=True)
+    chosen = dm.select(MODEL, rows, "DTC", None, False, 3)
+    assert chosen.places.tolist() == dm.select(MODEL, rows, seed=3).places.tolist()
+
+
+def test_classes_are_for_surrogates():
+    with pytest.raises(ArgumentError, match=r"classes= is about the answers of a model, and trees are read"):
+        dm.cover(MODEL, ROWS, classes=["no", "yes"])
+
+
+def test_a_surrogate_is_fitted_to_the_answers_that_a_budget_allows():
+    def model(frame):
+        return np.where(frame.age > 30, "old", "young")
+
+    rows = pd.concat([ROWS] * 30, ignore_index=True).assign(income=np.arange(120.0))
+    coverage = dm.cover(model, rows, surrogate=True, budget="250 runs")
+    assert coverage.unfinished == ("the answers to 1,920 of 2,120 inputs that the surrogate is fitted to",)
+    with pytest.raises(OutOfBudget, match="Give a larger one"):
+        dm.cover(model, rows, surrogate=True, budget="50 runs")
