@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from .relations.search import search_relations as search_relations
     from .relations.text import text_relations as text_relations
     from .relations.translation import translation_relations as translation_relations
-    from .risk.credit.api import credit as credit
+    from .risk.credit.run import credit as credit
     from .risk.credit.result import CreditReport as CreditReport
     from .risk.fairness.result import FairnessReport as FairnessReport
     from .risk.fairness.run import fairness as fairness
@@ -137,7 +137,7 @@ _NAMES = {
     "relations.search": "search_relations",
     "relations.text": "text_relations",
     "relations.translation": "translation_relations",
-    "risk.credit.api": "credit",
+    "risk.credit.run": "credit",
     "risk.credit.result": "CreditReport",
     "risk.fairness.run": "fairness",
     "risk.fairness.result": "FairnessReport",

@@ -2,164 +2,86 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
+from ..core.capability import get_capability
 from ..errors import UsageError
-from ..runs.interrupts import Interrupts
+from ..risk.credit.run import credit as judge_models
 from . import options as opt
-from .console import prepare_output_files, print_json, print_line, print_text, redirect_user_output, write_exports
-from .exit_codes import choose_exit_code
-from .load import choose_model_and_data, load_data, load_named, load_system
+from .command import CapabilityCommand, make_command
+from .exit_codes import ExitCode, choose_exit_code
+from .load import load_data, load_named, load_system, to_absolute_path
 
 TABLE_ENDINGS = (".csv", ".parquet", ".pq", ".txt")
 FREDDIE_MAC_ENDING = ".txt"
 
 
-def credit(
-    model: Annotated[
-        str | None,
-        opt.argument("MODEL", "A fitted model: a file, or module:object. Leave it out to train a ladder of models."),
-    ] = None,
-    inputs: Annotated[
-        str | None,
-        opt.argument(
-            "DATA",
-            "Loans: a CSV or Parquet file, a file of Freddie Mac (.txt), or data:NAME. The default is a synthetic book.",
-        ),
-    ] = None,
-    data: opt.Data = None,
-    also: Annotated[
-        list[str] | None, opt.option("NAME=MODEL", "Another model to compare with MODEL. Repeatable.")
-    ] = None,
-    target: Annotated[
-        str | None, opt.option("COL", "The column that says who defaulted. By default 'default' or 'target'.")
-    ] = None,
-    outcome: Annotated[
-        str | None, opt.option("VALUE", "The value of that column that means default, e.g. bad.")
-    ] = None,
-    relation: Annotated[
-        list[str] | None,
-        opt.option(
-            "RELATION", "What is expected instead of HMR1 to HMR5: credit.HMR1 ..., or module:object. Repeatable."
-        ),
-    ] = None,
-    promises: Annotated[
-        Path | None, opt.option("FILE", "A promises file with lines such as 'credit_score: lowers default'.")
-    ] = None,
-    column: Annotated[
-        list[str] | None,
-        opt.option("ROLE=COL", "Your column for credit_score, dti or ltv, e.g. credit_score=fico. Repeatable."),
-    ] = None,
-    additive: Annotated[
-        bool, opt.flag("--additive", "Add fixed steps to credit score, DTI and LTV instead of multiplying.")
-    ] = False,
-    ladder: Annotated[
-        str,
-        opt.option(
-            "NAMES",
-            "The models to train, separated by commas: short, published, logistic_regression, decision_tree, "
-            "random_forest, neural_network, gradient_boosting, xgboost, lightgbm.",
-        ),
-    ] = "short",
-    no_constraints: Annotated[
-        bool, opt.flag("--no-constraints", "Do not train boosting models with monotone constraints too.")
-    ] = False,
-    test_share: Annotated[float, opt.option("SHARE", "The share of loans held out to test trained models.")] = 0.25,
-    repeats: Annotated[
-        int, opt.option("N", "How often each defaulted loan is used in training, since defaults are rare.", min=1)
-    ] = 3,
-    repetitions: Annotated[
-        int, opt.option("N", "How often models are trained, each time on another part of the loans.", min=1)
-    ] = 5,
-    threshold: Annotated[
-        float, opt.option("SHARE", "Reject a model with strong violations for a larger share of applicants.")
-    ] = 0.01,
-    strong: Annotated[
-        float, opt.option("SIZE", "The smallest difference of risk that makes a violation strong.")
-    ] = 0.01,
-    approval_rate: Annotated[
-        float, opt.option("SHARE", "The share of applicants who are approved, to count defaults among them.")
-    ] = 0.8,
-    later: Annotated[str | None, opt.option("DATA", "Loans of a later year: train on DATA, test on these.")] = None,
-    performance: Annotated[
-        str | None, opt.option("FILE", "Freddie Mac's file of monthly payments, which says who of DATA defaulted.")
-    ] = None,
-    invalid: Annotated[
-        str, opt.option("raise|drop", "What to do with a loan that has a missing or impossible value.")
-    ] = "raise",
-    budget: opt.Budget = None,
-    allow_incomplete: opt.AllowIncomplete = False,
-    trust: opt.Trust = False,
-    name: Annotated[
-        str | None, opt.option("TEXT", "What reports call the loans. The default is the name of DATA.")
-    ] = None,
-    seed: opt.Seed = 0,
-    verdict: Annotated[
-        Path | None, opt.option("FILE", "Write the verdict as an HTML page that prints on one sheet.")
-    ] = None,
-    html: opt.HtmlFile = None,
-    junit: opt.JunitFile = None,
-    as_json: opt.Json = False,
-) -> None:
-    """Judge credit risk models: how well they rank borrowers, and whether better applicants ever get a higher risk.
+@dataclass(frozen=True, kw_only=True)
+class CreditCommand(CapabilityCommand):
+    """Judging models of credit risk, which may be several, or none to train some, on loans of several formats."""
 
-    Without MODEL, logistic regression, trees, forests, networks and boosting of growing size are trained and compared, and the
-    one to use is named. The exit code is 1 if MODEL is rejected, or if no trained model can be used, and 4 if
-    neither, but the budget did not suffice.
+    def list_inputs(self) -> list[tuple[str, Any, Any]]:
+        """Return the arguments, and the options for further models and for files of loans."""
+        return [
+            *super().list_inputs(),
+            (
+                "also",
+                Annotated[
+                    list[str] | None, opt.option("NAME=MODEL", "Another model to compare with MODEL. Repeatable.")
+                ],
+                None,
+            ),
+            (
+                "performance",
+                Annotated[
+                    Path | None,
+                    opt.option("FILE", "Freddie Mac's file of monthly payments, which says who of DATA defaulted."),
+                ],
+                None,
+            ),
+            (
+                "invalid",
+                Annotated[
+                    str, opt.option("raise|drop", "What to do with a loan that has a missing or impossible value.")
+                ],
+                "raise",
+            ),
+        ]
 
-    Examples: datamorphic credit --verdict verdict.html;
-    datamorphic credit model.skops loans.csv --target default --html credit.html;
-    datamorphic credit loans.csv --target status --outcome bad --promises promises.txt
-    """
-    from ..risk.credit.api import credit as judge_models
+    def collect_inputs(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Take models and data out of the values; a table as the only argument is the data."""
+        if values["inputs"] is None and values["data"] is None and _is_table(values["model"] or ""):
+            values |= {"model": None, "inputs": values["model"]}
+        values["later"] = to_absolute_path(values["later"])
+        target = values.pop("target")  # the default data have one, too
+        words = super().collect_inputs(values)
+        return words if target is None else words | {"target": target}
 
-    if model is not None and inputs is None and data is None and _is_table(model):
-        model, inputs = None, model  # the only argument is the data
-    model, data_name = choose_model_and_data(model, inputs, None, data, None)
-    if model is not None and data_name is None:
-        raise UsageError(
-            "DATA is missing: loans that the model was not trained on. Name a CSV or Parquet file, or data:NAME."
-        )
-    prepare_output_files(verdict, html, junit)
-    with redirect_user_output(), Interrupts():
-        models = _load_models(model, also, trust)
-        result = judge_models(
-            models,
-            None if data_name is None else _load_loans(data_name, performance, invalid),
-            target,
-            outcome=outcome,
-            relations=[load_named(text) for text in relation] if relation else None,
-            promises=promises,
-            columns=_parse_columns(column),
-            additive=additive,
-            ladder=[name.strip() for name in ladder.split(",") if name.strip()],
-            constraints=not no_constraints,
-            test_share=test_share,
-            repeats=repeats,
-            repetitions=repetitions,
-            threshold=threshold,
-            strong=strong,
-            approval_rate=approval_rate,
-            later=None if later is None else _load_loans(later, None, invalid),
-            budget=budget,
-            seed=seed,
-            trust=trust,
-            name=name or (None if data_name is None else Path(data_name.removeprefix("data:")).name),
-        )
-        if verdict is not None:
-            result.to_verdict(verdict)
-    if as_json:
-        print_json(result.document())
-    else:
-        print_text(result.describe(), passed=result.passed)
-        if verdict is not None:
-            print_line(f"The verdict: {verdict}")
-    write_exports(result, {"html": html, "junit": junit}, silent=as_json)
-    incomplete = not result.complete and not allow_incomplete
-    raise typer.Exit(choose_exit_code(interrupted=result.interrupted, failed=not result.usable, incomplete=incomplete))
+    def load_inputs(self, words: Mapping[str, Any], trust: bool) -> dict[str, Any]:
+        """Return the models by name, or None to train some, with the loans and the relations."""
+        model, data, later = words.get("model"), words.get("data"), words.get("later")
+        if model is not None and data is None:
+            raise UsageError(
+                "DATA is missing: loans that the model was not trained on. Name a CSV or Parquet file, or data:NAME."
+            )
+        invalid = words.get("invalid", "raise")
+        return {
+            "model": _load_models(model, words.get("also"), trust),
+            "data": None if data is None else _load_loans(data, words.get("performance"), invalid),
+            "later": None if later is None else _load_loans(later, None, invalid),
+            "relations": [load_named(text) for text in words.get("relations") or ()] or None,
+            "columns": _parse_columns(words.get("columns")),
+            "name": words.get("name") or (None if data is None else Path(data.removeprefix("data:")).name),
+            "trust": trust,
+        }
+
+    def choose_code(self, result: Any, *, allow_incomplete: bool = False, **face: Any) -> ExitCode:
+        """Return the exit code: a finding is a model that cannot be used."""
+        incomplete = not result.complete and not allow_incomplete
+        return choose_exit_code(interrupted=result.interrupted, failed=not result.usable, incomplete=incomplete)
 
 
 def _is_table(text: str) -> bool:
@@ -203,3 +125,25 @@ def _parse_columns(texts: list[str] | None) -> dict[str, str] | None:
     if not texts:
         return None
     return dict(opt.parse_pair(text, "--column", "ROLE=COL, as in credit_score=fico") for text in texts)
+
+
+COMMAND = CreditCommand(
+    capability=get_capability(judge_models),
+    model_help="A fitted model: a file, or module:object. Leave it out to train a ladder of models.",
+    data_help="Loans: a CSV or Parquet file, a file of Freddie Mac (.txt), or data:NAME. The default is a synthetic book.",
+    files={"verdict": "Write the verdict as an HTML page that prints on one sheet."},
+)
+
+credit = make_command(
+    """Judge credit risk models: how well they rank borrowers, and whether better applicants ever get a higher risk.
+
+    Without MODEL, logistic regression, trees, forests, networks and boosting of growing size are trained and compared, and the
+    one to use is named. The exit code is 1 if MODEL is rejected, or if no trained model can be used, and 4 if
+    neither, but the budget did not suffice.
+
+    Examples: datamorphic credit --verdict verdict.html;
+    datamorphic credit model.skops loans.csv --target default --html credit.html;
+    datamorphic credit loans.csv --target status --outcome bad --promises promises.txt
+    """,
+    COMMAND,
+)

@@ -28,6 +28,12 @@ SpaceOption = Annotated[
     ),
 ]
 
+TRUST = Option(
+    "Whether to load pickles, and skops files with unknown types. Loading them can run any code.",
+    help="Load pickles, and skops files with unknown types. Loading them can run any code.",
+    stored=False,
+)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Inputs(Options):
@@ -92,14 +98,7 @@ class Inputs(Options):
             panel=COLUMNS_PANEL,
         ),
     ] = None
-    trust: Annotated[
-        bool,
-        Option(
-            "Whether to load pickles, and skops files with unknown types. Loading them can run any code.",
-            help="Load pickles, and skops files with unknown types. Loading them can run any code.",
-            stored=False,
-        ),
-    ] = False
+    trust: Annotated[bool, TRUST] = False
     scalar: Annotated[
         bool,
         Option(

@@ -6,7 +6,7 @@ import hashlib
 import inspect
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
@@ -20,7 +20,9 @@ from ..space.serialize import space_to_dict
 
 
 def compute_model_hash(model: object) -> str | None:
-    """Return a hash of a model's file, source code or content; None if it has no stable hash."""
+    """Return a hash of a model's file, source code or content, or of models by name; None if it has no stable hash."""
+    if isinstance(model, Mapping):
+        return ", ".join(f"{name} {compute_model_hash(item)}" for name, item in model.items())
     model = getattr(model, "hashed_code", None) or model  # a built-in test system
     if isinstance(model, str | os.PathLike):
         return _hash_file(model)

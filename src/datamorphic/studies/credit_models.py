@@ -20,7 +20,7 @@ import numpy as np
 from .._text import pluralize
 from ..data.loans.book import make_loan_book
 from ..data.loans.german_credit import german_credit_relations, load_german_credit
-from ..risk.credit.api import credit
+from ..risk.credit.run import credit
 from ..risk.credit.judging import WRONGNESS_EDGES
 from ..risk.credit.ladder import (
     PUBLISHED_BOOSTING_SIZES,

@@ -30,7 +30,7 @@ from ...mutation.forge import SourceMutant, load_module, make_mutants, read_prog
 from ...relations.check.api import check
 from ...relations.check.result import CheckReport
 from ...relations.search import search_relations
-from ...risk.credit.api import credit
+from ...risk.credit.run import credit
 from ...risk.credit.ladder import HistogramBoostingFamily
 from ...risk.credit.result import CreditReport
 from ...runs.driver import CallCounter, drive

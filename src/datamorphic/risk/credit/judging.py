@@ -43,6 +43,9 @@ class ApplicantQuery:
             changed=tuple(relation.change(frame) for relation in relations),
         )
 
+    def __len__(self) -> int:
+        return len(self.applicants) * (len(self.relations) + 1)
+
     @cached_property
     def frame(self) -> pd.DataFrame:
         """All rows to be answered: the applicants, then the changed applicants of each relation."""

@@ -7,7 +7,7 @@ forests are grown and dropped in chunks, so that 20,000 trees need no more memor
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -77,6 +77,10 @@ class ModelFamily:
         """The models, smallest first."""
         raise NotImplementedError
 
+    def split(self) -> Sequence[ModelFamily]:
+        """Return families that are trained apart; sizes that grow from each other stay together."""
+        return [self]
+
     def answer(self, training: TrainingLoans, inputs: Floats, seed: int) -> Iterator[RungAnswer]:
         """Train, and yield the answers to `inputs` for each model, smallest first."""
         raise NotImplementedError
@@ -131,6 +135,10 @@ class TreeFamily(ModelFamily):
             for depth in self.depths
         ]
 
+    def split(self) -> Sequence[ModelFamily]:
+        """Return a family per depth."""
+        return [replace(self, depths=(depth,)) for depth in self.depths]
+
     def answer(self, training: TrainingLoans, inputs: Floats, seed: int) -> Iterator[RungAnswer]:
         """Train one tree per depth, and yield its answers."""
         from sklearn.tree import DecisionTreeClassifier
@@ -161,6 +169,10 @@ class NetworkFamily(ModelFamily):
             )
             for neurons, layers in self.shapes
         ]
+
+    def split(self) -> Sequence[ModelFamily]:
+        """Return a family per shape."""
+        return [replace(self, shapes=(shape,)) for shape in self.shapes]
 
     def answer(self, training: TrainingLoans, inputs: Floats, seed: int) -> Iterator[RungAnswer]:
         """Train one network per shape, and yield its answers."""

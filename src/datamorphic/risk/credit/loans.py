@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._text import pluralize, suggest_name
-from ..._typing import DataLike
+from ..._typing import DataLike, FilePath
 from ..._validation import reject
 from ...data.loans.attributes import ATTRIBUTES, OUTCOME_COLUMN
 from ...data.loans.book import make_loan_book
@@ -24,7 +24,6 @@ from ...space.inference import validate_frame
 from ...space.labels import to_label_key
 from ...space.space import Space
 from .measures import Flags
-from .options import CreditOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,16 +114,24 @@ def find_outcome(labels: Sequence[Any], outcome: object) -> Any:
     )
 
 
-def choose_relations(loans: LoanData, options: CreditOptions) -> tuple[list[ChangeRelation], list[str]]:
+def choose_relations(
+    loans: LoanData,
+    *,
+    relations: object,
+    promises: FilePath | None,
+    columns: Mapping[str, str] | None,
+    outcome: object,
+    additive: bool,
+) -> tuple[list[ChangeRelation], list[str]]:
     """Return the requested relations, or the credit relations that the columns allow, with remarks."""
     notes: list[str] = []
-    if options.promises is not None:
-        relations, notes = _build_promised_relations(read_promises(options.promises), loans)
-    elif options.relations is not None:
-        relations = _read_relations(options.relations)
+    if promises is not None:
+        chosen_relations, notes = _build_promised_relations(read_promises(promises), loans)
+    elif relations is not None:
+        chosen_relations = _read_relations(relations)
     else:
-        names = dict(options.columns or {})
-        known = credit_relations(names, outcome=options.outcome, additive=options.additive)
+        names = dict(columns or {})
+        known = credit_relations(names, outcome=outcome, additive=additive)
         missing = {
             names.get(key, key): key
             for keys in CREDIT_COLUMNS.values()
@@ -134,18 +141,18 @@ def choose_relations(loans: LoanData, options: CreditOptions) -> tuple[list[Chan
         for column, key in missing.items():
             if key in names:
                 raise DataError(f"The data have no column {column!r}. {suggest_name(column, loans.applicants.columns)}")
-        relations = [relation for relation in known.values() if not missing.keys() & set(relation.about)]
-        if not relations:
+        chosen_relations = [relation for relation in known.values() if not missing.keys() & set(relation.about)]
+        if not chosen_relations:
             raise ArgumentError(
                 f"The data have none of the columns {', '.join(map(repr, missing))} that the relations of credit risk models "
                 'change. Name yours, as in columns={"credit_score": "fico"}, or give promises=FILE or relations=...'
             )
         if missing:
-            left_out = [name for name, relation in known.items() if relation not in relations]
+            left_out = [name for name, relation in known.items() if relation not in chosen_relations]
             notes.append(
                 f"Not checked: {', '.join(left_out)}, since the data have no column {', '.join(map(repr, missing))}."
             )
-    return [_fit_relation(relation, loans.applicants) for relation in relations], notes
+    return [_fit_relation(relation, loans.applicants) for relation in chosen_relations], notes
 
 
 def _build_promised_relations(promises: Promises, loans: LoanData) -> tuple[list[ChangeRelation], list[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ..._text import format_percent, pluralize
+from ..._text import format_percent, join_names, pluralize
 from ...core.result import Measure
 from ...relations.change import ChangeRelation
 from ...reporting.document import Axis, Drawing, Line, Page, Scatter, Section, Shape, Table, TextLabel, Tile
@@ -101,8 +101,12 @@ def format_verdict(report: CreditReport) -> str:
     """Return the verdict in a few sentences; the first one says so if not everything was measured."""
     if report.complete:
         return _format_verdict(report)
-    cause = "the measurements were stopped" if report.interrupted else "the budget was spent"
-    return f"Incomplete: {cause} before everything was measured. So far: {_format_verdict(report)}"
+    if report.out_of_budget or report.interrupted:
+        cause = "the measurements were stopped" if report.interrupted else "the budget was spent"
+        ending = f"{cause} before everything was measured"
+    else:
+        ending = f"{join_names(report.unfinished)} could not be measured in every repetition"
+    return f"Incomplete: {ending}. So far: {_format_verdict(report)}"
 
 
 def _format_verdict(report: CreditReport) -> str:

@@ -63,6 +63,7 @@ class CreditReport(Result):
     tests: Mapping[int, Flags] = field(repr=False)  # who defaulted in the test set of each repetition
     later: str = ""  # the name of later data that models were tested on
     notes: Sequence[str] = ()
+    unfinished: tuple[str, ...] = ()  # models that were not measured, or not in every repetition
     interrupted: bool = False
     out_of_budget: bool = False
     answers: int = 0
@@ -108,7 +109,7 @@ class CreditReport(Result):
     @property
     def complete(self) -> bool:
         """Whether everything was measured before the budget was spent, and without an interrupt."""
-        return not self.out_of_budget and not self.interrupted
+        return not self.unfinished and not self.interrupted
 
     @cached_property
     def mitigations(self) -> list[Mitigation]:
@@ -194,7 +195,7 @@ class CreditReport(Result):
         """Return the report as a JSON-serialisable dict."""
         return self._collect(
             *("data", "loans", "default_rate", "selected", "passed", "complete", "threshold", "choice", "mitigations"),
-            *("models", "settings", "answers", "seconds", "interrupted", "notes"),
+            *("models", "settings", "answers", "seconds", "unfinished", "interrupted", "notes"),
             later=self.later or None,
             relations={relation.name: relation.statement for relation in self.relations},
         )
