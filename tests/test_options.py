@@ -12,7 +12,6 @@ from datamorphic.hunting.options import GenerateOptions, HuntOptions, SimulateOp
 from datamorphic.morphisms.options import LawOptions
 from datamorphic.mutation.options import MutateOptions
 from datamorphic.relations.check.options import CheckOptions
-from datamorphic.risk.credit.options import CreditOptions
 from datamorphic.scripting.options import PlayOptions
 from datamorphic.synthesis.optimisation.options import OptimiseOptions
 from support.cases import in_one_test
@@ -43,7 +42,6 @@ GENERATOR_PARAMETERS = {"k", "options"}
 
 OPTION_SETS = {
     "check": CheckOptions,
-    "credit": CreditOptions,
     "generate": GenerateOptions,
     "hunt": HuntOptions,
     "laws": LawOptions,

@@ -59,8 +59,8 @@ if TYPE_CHECKING:
     from .relations.search import search_relations as search_relations
     from .relations.text import text_relations as text_relations
     from .relations.translation import translation_relations as translation_relations
-    from .risk.credit.run import credit as credit
     from .risk.credit.result import CreditReport as CreditReport
+    from .risk.credit.run import credit as credit
     from .risk.fairness.result import FairnessReport as FairnessReport
     from .risk.fairness.run import fairness as fairness
     from .runs.store import Store as Store

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from datamorphic.data.loans.book import make_loan_book
 from datamorphic.runs.store import Store
 
 pytestmark = pytest.mark.slow
@@ -67,6 +68,33 @@ class Loans:
         return decide(people)
 """
 
+#: The command with trees that end its process: at the training that the file names.
+TRAINING_MODULE = """
+import os
+import signal
+from pathlib import Path
+
+from datamorphic.cli.main import main
+from datamorphic.risk.credit import ladder
+
+trainings = 0
+
+
+class KillingTrees(ladder.TreeFamily):
+    def answer(self, training, inputs, seed):
+        global trainings
+        trainings += 1
+        order = Path("order")
+        if order.exists() and order.read_text() == f"kill {trainings}":
+            order.unlink()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().answer(training, inputs, seed)
+
+
+ladder.FAMILIES["decision_tree"] = KillingTrees()
+main()
+"""
+
 
 @dataclass(frozen=True)
 class Verb:
@@ -84,6 +112,13 @@ VERBS = {
     "explore": Verb(("explore", "deciding:decide", "people.csv", "--walks", "60"), 6, small_budget=None),
     "cover": Verb(("cover", "deciding:decide", "people.csv", "--surrogate"), 6),
     "select": Verb(("select", "deciding:decide", "people.csv", "--surrogate"), 6),
+    "credit": Verb(
+        (
+            *("credit", "deciding:decide", "people.csv", "--also", "other=deciding:decide"),
+            *("--promises", "bank.promises", "--batch", "50"),
+        ),
+        12,
+    ),
 }
 #: what differs between two runs that found the same
 FLEETING = ("seconds", "run")
@@ -98,9 +133,10 @@ def call(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     people = pd.DataFrame({"income": rng.uniform(10, 90, 200).round(1), "gender": rng.choice(["f", "m"], 200)})
     people.to_csv("people.csv", index=False)
+    (tmp_path / "bank.promises").write_text("outcome: no\nincome: lowers no\n")
 
-    def run(*arguments, code):
-        command = [sys.executable, "-m", "datamorphic", *map(str, arguments)]
+    def run(*arguments, code, module="datamorphic"):
+        command = [sys.executable, "-m", module, *map(str, arguments)]
         process = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
         assert process.returncode == code, process.stdout + process.stderr
         return process.stdout
@@ -171,3 +207,14 @@ def test_an_exploration_ends_with_its_budget(call):
     document = json.loads(call(*VERBS["explore"].arguments, "--budget=400 runs", "--json", code=0))
     assert 0 < document["runs"] <= 400
     assert document["pairs"] > 0
+
+
+def test_a_killed_training_is_resumed_with_the_same_result(call, tmp_path):
+    (tmp_path / "training.py").write_text(TRAINING_MODULE)
+    make_loan_book(800, seed=0).to_csv("loans.csv", index=False)
+    arguments = ("credit", "loans.csv", "--ladder=logistic_regression,decision_tree", "--repetitions=2", "--json")
+    whole = read(call(*arguments, code=0, module="training"))
+    order("kill", 5)  # the second tree of the second repetition
+    call(*arguments, code=-signal.SIGKILL, module="training")
+    order("kill", 4)  # the trees of the first repetition are stored, so there are at most three left
+    assert read(call("runs", "resume", 2, "--json", code=0, module="training")) == whole

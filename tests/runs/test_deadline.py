@@ -12,6 +12,7 @@ import pytest
 from datamorphic.errors import OutOfBudget
 from datamorphic.runs import deadline
 from datamorphic.runs.deadline import DeadlinePassed, TimeLimit, cancel_stop, stop_soon
+from datamorphic.runs.interrupts import Interrupts
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer signal")
 
@@ -103,6 +104,16 @@ def test_ctrl_c_ends_a_block_without_a_limit():
         cancel_stop()
     with TimeLimit(None):
         work(0.1)
+
+
+def test_a_nested_block_may_be_ended_soon_after_ctrl_c():
+    with Interrupts() as outermost:
+        with Interrupts(0.05) as interrupts:
+            assert interrupts is outermost
+            signal.raise_signal(signal.SIGINT)
+            with pytest.raises(KeyboardInterrupt), TimeLimit(None):
+                work(LONG_SECONDS)
+    assert outermost.count == 1
 
 
 def test_limits_do_nothing_in_other_threads_and_beside_other_users_of_the_signal():

@@ -189,6 +189,10 @@ class CapabilityCommand:
         words = {"model": to_absolute_path(model), "data": to_absolute_path(data)}
         return words if subject is None else words | {"subject": subject}
 
+    def list_models(self, words: Mapping[str, Any]) -> list[str]:
+        """Return the names of all models and objects that a stored request names; importing them runs their code."""
+        return [str(words[name]) for name in ("model", "tree") if words.get(name) is not None]
+
     def load_inputs(self, words: Mapping[str, Any], trust: bool) -> dict[str, Any]:
         """Return what is tested as values of options: models and data are loaded."""
         if self.needs_data and (words.get("model") is None or words.get("data") is None):

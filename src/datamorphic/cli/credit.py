@@ -11,7 +11,7 @@ from ..core.capability import get_capability
 from ..errors import UsageError
 from ..risk.credit.run import credit as judge_models
 from . import options as opt
-from .command import CapabilityCommand, make_command
+from .command import DATA_ARGUMENT, CapabilityCommand, make_command
 from .exit_codes import ExitCode, choose_exit_code
 from .load import load_data, load_named, load_system, to_absolute_path
 
@@ -53,12 +53,21 @@ class CreditCommand(CapabilityCommand):
 
     def collect_inputs(self, values: dict[str, Any]) -> dict[str, Any]:
         """Take models and data out of the values; a table as the only argument is the data."""
-        if values["inputs"] is None and values["data"] is None and _is_table(values["model"] or ""):
-            values |= {"model": None, "inputs": values["model"]}
+        if values[DATA_ARGUMENT] is None and values["data"] is None and _is_table(values["model"] or ""):
+            values |= {"model": None, DATA_ARGUMENT: values["model"]}
+        if values["also"] is not None:
+            pairs = [text.partition("=") for text in values["also"]]
+            values["also"] = [f"{name}{sign}{to_absolute_path(path)}" for name, sign, path in pairs]
         values["later"] = to_absolute_path(values["later"])
         target = values.pop("target")  # the default data have one, too
         words = super().collect_inputs(values)
         return words if target is None else words | {"target": target}
+
+    def list_models(self, words: Mapping[str, Any]) -> list[str]:
+        """Return the names of the models, and of the relations that are imported."""
+        others = [str(text).partition("=")[2] for text in words.get("also") or ()]
+        relations = [str(text) for text in words.get("relations") or () if ":" in str(text)]
+        return [*super().list_models(words), *others, *relations]
 
     def load_inputs(self, words: Mapping[str, Any], trust: bool) -> dict[str, Any]:
         """Return the models by name, or None to train some, with the loans and the relations."""

@@ -206,7 +206,8 @@ def resume(
         if command is not None:
             if not isinstance(request, dict):
                 raise StoreError(DAMAGED_REQUEST.format(run))
-            _refuse_foreign_code(request, run_store, run, trust, has_model_files=command.has_model_files)
+            models = command.list_models(request)
+            _refuse_foreign_code(models, run_store, run, trust, has_model_files=command.has_model_files)
             request = {key: value for key, value in request.items() if key in command.request_keys}
             if save is None or "save" not in command.files:
                 resume_options.pop("save")
@@ -244,15 +245,15 @@ def _validate_request(
         request = {"scalar": False, **request}  # runs of earlier versions do not have it
     if not isinstance(request, dict) or not set(keys) <= request.keys():
         raise StoreError(DAMAGED_REQUEST.format(run))
-    _refuse_foreign_code(request, store, run, trust, has_model_files=has_model_files)
+    models = [str(request[name]) for name in ("model", "tree") if request.get(name) is not None]
+    _refuse_foreign_code(models, store, run, trust, has_model_files=has_model_files)
     return {name: request[name] for name in (*keys, *optional_keys) if name in request}
 
 
 def _refuse_foreign_code(
-    request: Mapping[str, Any], store: Store, run: int, trust: bool, *, has_model_files: bool = True
+    models: Sequence[str], store: Store, run: int, trust: bool, *, has_model_files: bool = True
 ) -> None:
     """Raise `UntrustedError` if a run that others may have written would import a module."""
-    models = [str(request[name]) for name in ("model", "tree") if request.get(name) is not None]
     imported_models = [model for model in models if not (has_model_files and os.path.exists(model))]
     if imported_models and not trust and not _is_private(store):
         raise UntrustedError(

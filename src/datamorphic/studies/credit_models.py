@@ -20,7 +20,6 @@ import numpy as np
 from .._text import pluralize
 from ..data.loans.book import make_loan_book
 from ..data.loans.german_credit import german_credit_relations, load_german_credit
-from ..risk.credit.run import credit
 from ..risk.credit.judging import WRONGNESS_EDGES
 from ..risk.credit.ladder import (
     PUBLISHED_BOOSTING_SIZES,
@@ -35,6 +34,7 @@ from ..risk.credit.ladder import (
 )
 from ..risk.credit.preparation import split_loans
 from ..risk.credit.result import CreditReport
+from ..risk.credit.run import credit
 from .intervals import estimate_share, from_bounds, label_figure
 from .published import published
 from .rows import Row, iterate_figures, make_row

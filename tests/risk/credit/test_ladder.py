@@ -50,6 +50,21 @@ def answer(family, training, inputs):
     return {item.rung.name: item.probabilities for item in family.answer(training, inputs, seed=7)}
 
 
+@pytest.mark.parametrize(
+    "family",
+    [LogisticFamily(), TreeFamily(), NetworkFamily(shapes=((1, 1), (2, 1))), ForestFamily(sizes=(1, 3), chunk_trees=2)],
+    ids=lambda family: family.name,
+)
+def test_parts_of_a_family_answer_as_the_family(family, training, inputs):
+    parts = {}
+    for part in family.split():
+        parts |= answer(part, training, inputs)
+    whole = answer(family, training, inputs)
+    assert list(parts) == list(whole) == [rung.name for rung in family.rungs]
+    for name, probabilities in whole.items():
+        assert (parts[name] == probabilities).all()
+
+
 def test_boosting_as_published_gives_every_size_from_one_training(training, inputs):
     answers = answer(PublishedBoostingFamily(sizes=(1, 4, 12)), training, inputs)
     for size, probabilities in zip((1, 4, 12), answers.values(), strict=True):

@@ -30,9 +30,9 @@ from ...mutation.forge import SourceMutant, load_module, make_mutants, read_prog
 from ...relations.check.api import check
 from ...relations.check.result import CheckReport
 from ...relations.search import search_relations
-from ...risk.credit.run import credit
 from ...risk.credit.ladder import HistogramBoostingFamily
 from ...risk.credit.result import CreditReport
+from ...risk.credit.run import credit
 from ...runs.driver import CallCounter, drive
 from ...runs.flow import ask
 from ...space.space import Path, Space

@@ -133,6 +133,8 @@ class CreditOptions(CapabilityOptions):
         bool,
         Option(
             "Whether to train boosting models with monotone constraints too, to measure what these repair and cost.",
+            flag="no-constraints",
+            flag_value=False,
             help="Do not train boosting models with monotone constraints too.",
         ),
     ] = True
@@ -190,8 +192,7 @@ class CreditOptions(CapabilityOptions):
         ),
     ] = TEST_SHARE
     repeats: Annotated[
-        int,
-        Option("How often each defaulted loan is used in training, since defaults are rare.", "N", low=1),
+        int, Option("How often each defaulted loan is used in training, since defaults are rare.", "N", low=1)
     ] = DEFAULT_REPEATS
     later: Annotated[
         DataLike | None,
@@ -253,9 +254,7 @@ class CreditOptions(CapabilityOptions):
         )
         later = None
         if self.later is not None:
-            later = load_loans(
-                self.later, loans.target, loans.outcome, required=True, name="later loans", seed=seed
-            )
+            later = load_loans(self.later, loans.target, loans.outcome, required=True, name="later loans", seed=seed)
         return CreditSubject(models=models, loans=loans, later=later, relations=tuple(relations), notes=notes)
 
     def describe_run(self, execution: Execution[CreditSubject]) -> dict[str, Any]:

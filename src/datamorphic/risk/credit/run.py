@@ -32,7 +32,7 @@ from .measures import Flags, Floats, compute_default_rate, estimate_ks, measure_
 from .model_result import ModelResult, RepetitionResult
 from .options import CreditOptions, CreditSubject
 from .result import CreditReport
-from .training import TrainedLadder
+from .training import LoanTrial, TrainedLadder
 
 GRACE_SECONDS = 2.0  # between Ctrl-C and the end of the training that is going on
 RECOGNITION_ROWS = 20  # on which a function is tried
@@ -167,48 +167,70 @@ def _measure_ladder(
         seed=options.seed,
     )
     measurements.rungs = [rung for family in options.families for rung in family.rungs]
-    numbers, total = range(len(ladder.trainings)), options.repetitions * len(ladder.trainings)
-    queries = [numbers[start : start + TRAININGS_PER_QUERY] for start in numbers[::TRAININGS_PER_QUERY]]
-    done = 0
-
-    def measure_share() -> float:
-        return (done + len(outputs)) / total
-
-    pace = WorkPace(options.OWNER, {"repetitions": options.repetitions}, remedy=LIMIT_TIME, measure=measure_share)
+    numbers = range(len(ladder.trainings))
+    total = options.repetitions * len(numbers)
+    pace = WorkPace(
+        options.OWNER, {"repetitions": options.repetitions}, remedy=LIMIT_TIME, count_all_rows=lambda: total
+    )
     for repetition in range(options.repetitions):
         trial = ladder.prepare(repetition)
         measurements.tests[repetition], measurements.test_loans = trial.defaulted, len(trial.defaulted)
         measurements.test_to_training = len(trial.defaulted) / len(trial.training_defaulted)
-        for query in queries:
-            costs = [len(ladder.trainings[number].rungs) * len(trial.applicant_query) for number in query]
-            affordable = _count_affordable(costs, execution.remaining_budget.runs)
-            cases = ladder.make_cases(repetition, query[:affordable])
-            outputs: dict[int, Outputs] = {}  # by the place of the training in the query
-            note = f"repetition {repetition + 1} of {options.repetitions}"
-            flow = _ask(cases, sum(costs[:affordable]), done / total, note)
-            with suppress(OutOfBudget), TimeLimit(execution.remaining_budget.seconds):
-                if affordable:
-                    execution.drive(flow, ladder, batch=1, pace=pace, on_piece=outputs.__setitem__)
-            for place, number in enumerate(query):
-                if place in outputs and outputs[place].ok.all():
-                    for answer in ladder.read_answers(number, outputs[place]):
-                        levels = answer.probabilities
-                        result = _measure(trial.applicant_query, levels, trial.defaulted, options, trial.rng)
-                        result = replace(result, repetition=repetition, coefficients=answer.coefficients)
-                        measurements.add(answer.rung, len(levels), result)
-                elif place in outputs:
-                    names = ", ".join(rung.name for rung in ladder.trainings[number].rungs)
-                    problem = outputs[place].messages.get(0, "no answer")
-                    measurements.failures.append(f"Not measured in repetition {repetition + 1}: {names} ({problem}).")
+        for start in numbers[::TRAININGS_PER_QUERY]:
+            query = numbers[start : start + TRAININGS_PER_QUERY]
+            progress = (repetition * len(numbers) + start) / total
+            outputs = _train(ladder, trial, query, progress, pace, execution)
+            for number, output in sorted(outputs.items()):
+                _measure_training(measurements, ladder, trial, number, output, options)
             if len(outputs) < len(query):
                 measurements.out_of_budget = True
                 return
-            done += len(query)
 
 
-def _count_affordable(costs: Sequence[int], runs: int | None) -> int:
-    """Return how many of the next queries fit into what is left of the budget."""
-    return len(costs) if runs is None else int(np.searchsorted(np.cumsum(costs), runs, side="right"))
+def _train(
+    ladder: TrainedLadder,
+    trial: LoanTrial,
+    numbers: Sequence[int],
+    progress: float,
+    pace: WorkPace,
+    execution: Execution[CreditSubject],
+) -> dict[int, Outputs]:
+    """Return the answers of those trainings that the budget allows, by number."""
+    costs = np.cumsum([len(ladder.trainings[number].rungs) * len(trial.applicant_query) for number in numbers])
+    budget, outputs = execution.remaining_budget, {}
+    count = len(costs) if budget.runs is None else int(np.searchsorted(costs, budget.runs, side="right"))
+    if not count:
+        return {}
+
+    def keep(place: int, answer: Outputs) -> None:
+        outputs[numbers[place]] = answer
+        pace.add_answers(place, answer)
+
+    cases = ladder.make_cases(trial.repetition, numbers[:count])
+    flow = _ask(cases, int(costs[count - 1]), progress, f"repetition {trial.repetition + 1}")
+    with suppress(OutOfBudget), TimeLimit(budget.seconds):
+        execution.drive(flow, ladder, batch=1, pace=pace, on_piece=keep)
+    return outputs
+
+
+def _measure_training(
+    measurements: CreditMeasurements,
+    ladder: TrainedLadder,
+    trial: LoanTrial,
+    number: int,
+    output: Outputs,
+    options: CreditOptions,
+) -> None:
+    """Measure all models of one training."""
+    if not output.ok.all():
+        names = ", ".join(rung.name for rung in ladder.trainings[number].rungs)
+        problem = output.messages.get(0, "no answer")
+        measurements.failures.append(f"Not measured in repetition {trial.repetition + 1}: {names} ({problem}).")
+        return
+    for answer in ladder.read_answers(number, output):
+        result = _measure(trial.applicant_query, answer.probabilities, trial.defaulted, options, trial.rng)
+        result = replace(result, repetition=trial.repetition, coefficients=answer.coefficients)
+        measurements.add(answer.rung, len(trial.applicant_query), result)
 
 
 def _measure(

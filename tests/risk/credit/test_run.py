@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import datamorphic as dm
-from datamorphic.errors import ArgumentError, DataError, PromiseError
+from datamorphic.errors import ArgumentError, DataError, PromiseError, StoreError, SystemFailed
 from datamorphic.relations.change import Change, ChangeRelation
 from datamorphic.relations.credit import credit_relations
 from datamorphic.risk.credit.ladder import LogisticFamily, TreeFamily
@@ -127,6 +127,46 @@ def test_ctrl_c_keeps_what_was_measured(loans, monkeypatch):
     assert report.interrupted
     assert [model.name for model in report.models] == ["logistic regression", "decision tree, depth 2"]
     assert "interrupted" in report.notes[-1]
+
+
+def test_a_training_that_fails_is_reported_and_the_others_are_measured(loans, monkeypatch):
+    answer = TreeFamily.answer
+
+    def fail_at_depth_3(self, *arguments):
+        if self.depths == (3,):
+            raise RuntimeError("out of luck")
+        return answer(self, *arguments)
+
+    monkeypatch.setattr(TreeFamily, "answer", fail_at_depth_3)
+    report = dm.credit(data=loans, ladder=TreeFamily(depths=(2, 3)), repetitions=1)
+    assert [model.name for model in report.models] == ["decision tree, depth 2"]
+    assert report.unfinished == ("decision tree, depth 3",)
+    assert not report.complete
+    assert not report.out_of_budget
+    assert report.describe().startswith("Incomplete: decision tree, depth 3 could not be measured in every repetition.")
+    assert "out of luck" in report.notes[-1]
+    with pytest.raises(SystemFailed, match="No model could be trained. .*out of luck"):
+        dm.credit(data=loans, ladder=TreeFamily(depths=(3,)), repetitions=1)
+
+
+@pytest.mark.slow
+def test_trainings_on_an_engine_give_the_same_report(loans):
+    settings = {"data": loans, "ladder": [LogisticFamily(), TreeFamily(depths=(2, 3))], "repetitions": 2}
+    reports = [dm.credit(**settings), dm.credit(**settings, engine="processes:2", timeout=60)]
+    documents = [report.document() | {"seconds": None} for report in reports]
+    assert documents[0] == documents[1]
+
+
+def test_a_stored_report_is_resumed_with_the_same_loans_only(loans, tmp_path):
+    store = tmp_path / "runs.sqlite"
+    report = dm.credit(data=loans, store=store, **ONE)
+    with dm.Store.open(store) as runs:
+        assert runs.run(1).summary["headline"] == report.headline
+        assert runs.run(1).system == "loans"
+    with pytest.raises(StoreError, match="The data have changed"):
+        dm.credit(data=loans.assign(ltv=loans.ltv + 1), store=store, resume=1, **ONE)
+    with pytest.raises(StoreError, match="other arguments: strong=0.01"):
+        dm.credit(data=loans, store=store, resume=1, strong=0.02, **ONE)
 
 
 # -- models of users ---------------------------------------------------------------------------------------------------
