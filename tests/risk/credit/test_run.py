@@ -145,7 +145,7 @@ def test_a_training_that_fails_is_reported_and_the_others_are_measured(loans, mo
     assert not report.out_of_budget
     assert report.describe().startswith("Incomplete: decision tree, depth 3 could not be measured in every repetition.")
     assert "out of luck" in report.notes[-1]
-    with pytest.raises(SystemFailed, match="No model could be trained. .*out of luck"):
+    with pytest.raises(SystemFailed, match=r"No model could be trained. .*out of luck"):
         dm.credit(data=loans, ladder=TreeFamily(depths=(3,)), repetitions=1)
 
 
@@ -165,7 +165,7 @@ def test_a_stored_report_is_resumed_with_the_same_loans_only(loans, tmp_path):
         assert runs.run(1).system == "loans"
     with pytest.raises(StoreError, match="The data have changed"):
         dm.credit(data=loans.assign(ltv=loans.ltv + 1), store=store, resume=1, **ONE)
-    with pytest.raises(StoreError, match="other arguments: strong=0.01"):
+    with pytest.raises(StoreError, match=r"other arguments: strong=0\.01"):
         dm.credit(data=loans, store=store, resume=1, strong=0.02, **ONE)
 
 
