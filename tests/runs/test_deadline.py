@@ -107,12 +107,11 @@ def test_ctrl_c_ends_a_block_without_a_limit():
 
 
 def test_a_nested_block_may_be_ended_soon_after_ctrl_c():
-    with Interrupts() as outermost:
-        with Interrupts(0.05) as interrupts:
-            assert interrupts is outermost
-            signal.raise_signal(signal.SIGINT)
-            with pytest.raises(KeyboardInterrupt), TimeLimit(None):
-                work(LONG_SECONDS)
+    with Interrupts() as outermost, Interrupts(0.05) as interrupts:
+        assert interrupts is outermost
+        signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt), TimeLimit(None):
+            work(LONG_SECONDS)
     assert outermost.count == 1
 
 
