@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,70 +80,161 @@ def build_subject(
     if space is not None and not isinstance(space, Space):
         reject("space", owner, "a Space", space)
     hints = SpaceOptions() if space_options is None else space_options
-    data, seeds = name_texts(data), name_texts(seeds)
+    data = name_texts(data)
+    choice = SeedChoice(seeds=name_texts(seeds), max_rows=max_rows, rng=rng, owner=owner)
     if not hasattr(model, "fit") and has_morphisms(model):  # a learner is not a test system
-        return _build_system_subject(TestSystem.collect(model), data, space, hints, seeds, rng, owner)
+        return _build_system_subject(TestSystem.collect(model), data, space, hints, choice)
     if isinstance(data, Space):
         space, data = data, None
-    if data is None and not (seeds is None or is_number(seeds)):
-        data, seeds = seeds, None  # seed cases can replace data
-    notes: list[str] = []
-    if not has_predictions(model):
-        if data is None:
-            raise ArgumentError(f"{type(model).__name__} can only label the rows it was fitted on. Give them as data.")
-        wrap_options["name"] = wrap_options.get("name") or type(model).__name__
-        model = NearestRowClusterer(model, _select_inputs(None, data, target, space, notes))
-        notes.append(model.note)
-    chosen_rows = None
-    sut = copy.copy(wrap(model, **wrap_options))  # the caller's object must keep its space
-    space = space or sut.space or (data.space if isinstance(data, Points) else None)
-    hints.validate_alone(owner, space)
-    if is_array_data(data):
-        data = to_array_frame(
-            data, DEFAULT_IMAGE_NAME if space is None or not space.blocks else space.blocks[0].block.name
-        )
-    if data is None:
-        if space is None:
+    if data is None and choice.has_cases:
+        data, choice = choice.seeds, replace(choice, seeds=None)  # seed cases can replace data
+    draft = SubjectDraft(data=data, target=target, space=space, hints=hints, choice=choice)
+    draft.wrap_model(model, wrap_options)
+    draft.find_inputs()
+    with suppress(OutOfBudget), trial_limit or nullcontext():
+        draft.recognise_system(timeout=timeout, isolated=isolated)
+    return draft.finish()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeedChoice:
+    """Which cases are the seed cases."""
+
+    seeds: DataLike | int | None  # the cases themselves, a number of them, or None for all rows of the data
+    max_rows: int | None  # of larger data, a sample of this size is used
+    rng: np.random.Generator
+    owner: str  # the public function, for messages
+
+    @property
+    def has_cases(self) -> bool:
+        """Whether the cases themselves are given."""
+        return not (self.seeds is None or is_number(self.seeds))
+
+    def count(self, drawn_from: Space | None = None) -> int:
+        """Return the number of seed cases; those that are drawn from a space must fit into memory."""
+        count = DEFAULT_SEED_CASES if self.seeds is None else validate_integer("seeds", self.owner, self.seeds, low=1)
+        if drawn_from is not None:
+            refuse_many_rows(self.owner, "seeds", count, len(drawn_from))
+        return count
+
+    def draw(self, space: Space) -> Points:
+        """Return cases drawn from a space."""
+        return space.sample(self.count(space), seed=self.rng, points=True)
+
+    def select(self, data: DataLike, space: Space) -> Points:
+        """Return the cases that are given, all rows of the data, or a random choice of them."""
+        points = space.points(data)
+        if self.seeds is None:
+            return points
+        if not is_number(self.seeds):
+            return space.points(self.seeds)
+        count = self.count()
+        return points if count >= len(points) else points.take(self.rng.permutation(len(points))[:count])
+
+    def sample_large_data(self, row_count: int) -> npt.NDArray[np.intp] | None:
+        """Return the rows of large data to take; None for all. The memory then does not depend on the number of rows."""
+        if self.max_rows is None or row_count <= self.max_rows or self.has_cases:
+            return None
+        if self.seeds is None:
+            return np.sort(self.rng.choice(row_count, self.max_rows, replace=False, shuffle=False))
+        return self.rng.permutation(row_count)[: self.count()]
+
+
+@dataclass(kw_only=True)
+class SubjectDraft:
+    """A model on its way to a `SubjectUnderTest`: wrapped, given a space and seed cases, and tried on some of them."""
+
+    data: Any
+    target: str | None
+    space: Space | None
+    hints: SpaceOptions
+    choice: SeedChoice
+    notes: list[str] = field(default_factory=list)
+    rows: npt.NDArray[np.intp] | None = None
+    sut: Executor = field(init=False)
+    points: Points = field(init=False)
+
+    def wrap_model(self, model: Any, wrap_options: dict[str, Any]) -> None:
+        """Make a system of the model, and take the space that is known without a look at the data."""
+        if not has_predictions(model):
+            if self.data is None:
+                raise ArgumentError(
+                    f"{type(model).__name__} can only label the rows it was fitted on. Give them as data."
+                )
+            wrap_options = wrap_options | {"name": wrap_options.get("name") or type(model).__name__}
+            model = NearestRowClusterer(model, _select_inputs(None, self.data, self.target, self.space, self.notes))
+            self.notes.append(model.note)
+        self.sut = copy.copy(wrap(model, **wrap_options))  # the caller's object must keep its space
+        self.space = self.space or self.sut.space or (self.data.space if isinstance(self.data, Points) else None)
+        self.hints.validate_alone(self.choice.owner, self.space)
+
+    def find_inputs(self) -> None:
+        """Read the seed cases from the data, or draw them from the space."""
+        if is_array_data(self.data):
+            blocks = () if self.space is None else self.space.blocks
+            self.data = to_array_frame(self.data, blocks[0].block.name if blocks else DEFAULT_IMAGE_NAME)
+        if self.data is not None:
+            space = self._read_data()
+        elif self.space is not None:
+            space = self.space
+            self.points = self.choice.draw(space)
+        else:
             raise ArgumentError(
                 "There are no inputs to start from. Give data (a frame of real inputs) or a Space to draw from."
             )
-        points = space.sample(_validate_seed_count(seeds, owner, space), seed=rng, points=True)
-    else:
-        if isinstance(sut, Estimator) and hasattr(data, "columns"):
-            sut.adopt_names(data.columns)
-        rows = data if isinstance(data, Points) else _select_inputs(sut, data, target, space, notes)
-        if space is None and not isinstance(rows, Points) and isinstance(sut, Estimator | Function):
-            rows, sut.date_columns = _read_dates(rows, hints, notes)
-            if sut.date_columns and not (seeds is None or is_number(seeds)):
-                seeds = to_day_numbers(validate_frame(seeds), sut.date_columns)
-        space = space or (rows.space if isinstance(rows, Points) else hints.infer_space(rows))
-        if max_rows is not None and len(rows) > max_rows and (seeds is None or is_number(seeds)):
-            # drawn before they are encoded, so that the memory does not depend on the number of rows
-            if seeds is None:
-                chosen_rows = np.sort(rng.choice(len(rows), max_rows, replace=False, shuffle=False))
-                notes.append(
-                    f"A random sample of {max_rows:,} of the {len(rows):,} rows was used; it depends on the seed."
-                )
-            else:
-                chosen_rows = rng.permutation(len(rows))[: _validate_seed_count(seeds, owner)]
-            rows, seeds = rows.take(chosen_rows), None
-        points = _select_seeds(rows, seeds, space, rng, owner)
-    if isinstance(sut, Estimator):
-        sut.use_blocks(space)
-        if not sut.restored_blocks:
-            sut.check_columns(space.names)
-    sut.space = space
-    if not len(points):
-        raise DataError("The data have no rows. Give at least one.")
-    with suppress(OutOfBudget), trial_limit or nullcontext():
-        sut, remarks = recognise(sut, points, _find_labels(data, target), timeout=timeout, isolated=isolated)
-        notes += remarks
-    if invalid_count := int((~space.satisfied(points.codes)).sum()):
-        notes.append(f"{pluralize(invalid_count, 'row')} of the data break the declared constraints.")
-    system, numeric = derive(space, sut), _has_numeric_answers(sut)
-    return SubjectUnderTest(
-        name=sut.name, sut=sut, system=system, seeds=points, has_numeric_answers=numeric, notes=notes, rows=chosen_rows
-    )
+        if isinstance(self.sut, Estimator):
+            self.sut.use_blocks(space)
+            if not self.sut.restored_blocks:
+                self.sut.check_columns(space.names)
+        self.sut.space = self.space = space
+        if not len(self.points):
+            raise DataError("The data have no rows. Give at least one.")
+
+    def _read_data(self) -> Space:
+        """Take the seed cases from the data, and return the space: the known one, or that of the data."""
+        sut = self.sut
+        if isinstance(sut, Estimator) and hasattr(self.data, "columns"):
+            sut.adopt_names(self.data.columns)
+        if isinstance(self.data, Points):
+            rows: Any = self.data
+        else:
+            rows = _select_inputs(sut, self.data, self.target, self.space, self.notes)
+            if self.space is None and isinstance(sut, Estimator | Function):
+                rows, sut.date_columns = _read_dates(rows, self.hints, self.notes)
+                if sut.date_columns and self.choice.has_cases:
+                    seeds = to_day_numbers(validate_frame(self.choice.seeds), sut.date_columns)
+                    self.choice = replace(self.choice, seeds=seeds)
+        space = self.space or (rows.space if isinstance(rows, Points) else self.hints.infer_space(rows))
+        self.rows = self.choice.sample_large_data(len(rows))
+        if self.rows is not None:
+            if self.choice.seeds is None:
+                sizes = f"{len(self.rows):,} of the {len(rows):,} rows"
+                self.notes.append(f"A random sample of {sizes} was used; it depends on the seed.")
+            rows, self.choice = rows.take(self.rows), replace(self.choice, seeds=None)
+        self.points = self.choice.select(rows, space)
+        return space
+
+    def recognise_system(self, *, timeout: float | None, isolated: bool) -> None:
+        """Try the system on a few rows, to see how it is called and what it answers."""
+        labels = _find_labels(self.data, self.target)
+        self.sut, remarks = recognise(self.sut, self.points, labels, timeout=timeout, isolated=isolated)
+        self.notes += remarks
+
+    def finish(self) -> SubjectUnderTest:
+        """Return the subject."""
+        space = self.space
+        assert space is not None
+        if invalid_count := int((~space.satisfied(self.points.codes)).sum()):
+            self.notes.append(f"{pluralize(invalid_count, 'row')} of the data break the declared constraints.")
+        return SubjectUnderTest(
+            name=self.sut.name,
+            sut=self.sut,
+            system=derive(space, self.sut),
+            seeds=self.points,
+            has_numeric_answers=_has_numeric_answers(self.sut),
+            notes=self.notes,
+            rows=self.rows,
+        )
 
 
 def _read_dates(
@@ -164,28 +255,21 @@ def _find_labels(data: DataLike | None, target: str | None) -> npt.NDArray[Any] 
 
 
 def _build_system_subject(
-    system: TestSystem,
-    data: DataLike | None,
-    space: Space | None,
-    hints: SpaceOptions,
-    seeds: DataLike | int | None,
-    rng: np.random.Generator,
-    owner: str,
+    system: TestSystem, data: DataLike | None, space: Space | None, hints: SpaceOptions, choice: SeedChoice
 ) -> SubjectUnderTest:
     if system.sut is None:
         raise ModelError(f"{system.name} has no system under test. Mark the function that queries it with @executor.")
     known_space = space or system.known_space()
-    hints.validate_alone(owner, known_space)
+    hints.validate_alone(choice.owner, known_space)
     if data is not None and not isinstance(data, Space):
-        points = _select_seeds(data, seeds, known_space, rng, owner)
-    elif seeds is None or is_number(seeds):
-        count = _validate_seed_count(seeds, owner, known_space)
-        if system.seed_makers:
-            points = system.make_seeds(n=count, seed=rng).inputs.take(slice(0, count))
-        else:
-            points = known_space.sample(count, seed=rng, points=True)
+        points = choice.select(data, known_space)
+    elif choice.has_cases:
+        points = known_space.points(choice.seeds)
+    elif system.seed_makers:
+        count = choice.count(known_space)
+        points = system.make_seeds(n=count, seed=choice.rng).inputs.take(slice(0, count))
     else:
-        points = known_space.points(seeds)
+        points = choice.draw(known_space)
     return SubjectUnderTest(name=system.name, sut=system.sut, system=system, seeds=points)
 
 
@@ -224,26 +308,6 @@ def _select_inputs(
         notes.append(f"Columns that are not inputs of the model were left out: {', '.join(extra[:5])}.")
         return data[list(input_names)]
     return data
-
-
-def _select_seeds(
-    data: DataLike, seeds: DataLike | int | None, space: Space, rng: np.random.Generator, owner: str
-) -> Points:
-    """Return all rows of the data, a random choice of them, or those in `seeds`."""
-    points = space.points(data)
-    if seeds is None:
-        return points
-    if is_number(seeds):
-        count = _validate_seed_count(seeds, owner)
-        return points if count >= len(points) else points.take(rng.permutation(len(points))[:count])
-    return space.points(seeds)
-
-
-def _validate_seed_count(seeds: object, owner: str, drawn_from: Space | None = None) -> int:
-    count = DEFAULT_SEED_CASES if seeds is None else validate_integer("seeds", owner, seeds, low=1)
-    if drawn_from is not None:
-        refuse_many_rows(owner, "seeds", count, len(drawn_from))
-    return count
 
 
 def _has_numeric_answers(sut: Executor) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 
@@ -117,43 +117,12 @@ def drive(
     For one batch size, the same seed gives the same result on all engines. Models do not give bitwise equal answers in
     batches of another size.
     """
-    limit = Budget.parse(budget)
     if not isinstance(executor, Executor):
         reject("executor", "drive", "a system as dm.wrap gives it", executor)
-    tally = tally if tally is not None else CallCounter()
-    started_at = read_clock() if journal is None else journal.seconds
-
-    def measure_seconds() -> float:
-        return (read_clock() if journal is None else journal.seconds) - started_at
-
-    def is_time_spent() -> bool:
-        return limit.is_exceeded(0, measure_seconds())
-
-    def is_spent(runs: int) -> bool:
-        if limit.is_exceeded(runs, 0.0):
-            return True
-        if limit.seconds is None:
-            return False
-        return is_time_spent() if journal is None else journal.recall(is_time_spent)
-
-    def check_pace(share: float | None) -> None:
-        if pace is not None and limit.seconds is None:
-            pace.note(max(share or 0.0, tally.runs / limit.runs if limit.runs else 0.0))
-
-    def is_stopped() -> bool:
-        check_pace(None)  # one query of a slow system may take hours
-        return interrupts.is_stopped() or is_overdue()
-
-    def is_overdue() -> bool:
-        if journal is not None and journal.is_cut_off:
-            return True  # as it was before the run was resumed
-        if limit.seconds is None:
-            return False
-        overtime = min(max(MIN_OVERTIME_SECONDS, MAX_OVERTIME_SHARE * limit.seconds), MAX_OVERTIME_SECONDS)
-        return measure_seconds() > limit.seconds + overtime
-
+    counter = tally if tally is not None else CallCounter()
+    limits = RunLimits(Budget.parse(budget), counter, journal, pace)
     with (
-        Interrupts() as interrupts,
+        Interrupts() as limits.interrupts,
         use_lanes(active_engine := make_engine(engine), executor, timeout) as lanes,
         Progress(executor.name, progress) as progress_display,
     ):
@@ -164,46 +133,32 @@ def drive(
             rows=batch,
             lanes=lanes,
             journal=journal,
-            is_stopped=is_stopped,
+            is_stopped=limits.is_stopped,
             on_piece=on_piece,
         )
         counting_system = CountingSystem(guard)
         cached_system = CachingSystem(counting_system, cache) if cache else counting_system
-        tally.health, tally.workers, tally.timeout = guard.health, active_engine.workers, timeout
+        counter.health, counter.workers, counter.timeout = guard.health, active_engine.workers, timeout
         try:
             next_query = next(flow)
             while True:
                 query = next_query if isinstance(next_query, Query) else Query(next_query)
-                if is_spent(tally.runs + query.cost):
-                    tally.exhausted = True
-                    next_query = flow.throw(OutOfBudget(f"the budget is spent after {tally.runs:,} runs"))
-                    # a flow that asks again gets the exception once more, then an error is raised here
-                    flow.throw(OutOfBudget("the budget is spent"))
-                    raise OutOfBudget(f"{flow!r} keeps querying after its budget is spent")
-                target_system = counting_system if query.fresh else cached_system
+                if limits.are_spent(counter.runs + query.cost):
+                    _end_flow(flow, counter)
                 try:
-                    if interrupts.is_stopped():
-                        raise Interrupted("interrupted")
+                    limits.raise_if_interrupted()
+                    target_system = counting_system if query.fresh else cached_system
                     outputs = target_system.execute(query.batch, scores=query.scores)
-                except (KeyboardInterrupt, Interrupted) as error:  # the flow may return what it has found so far
-                    tally.exhausted = True
-                    if isinstance(error, Interrupted) and not interrupts.is_stopped():
-                        if journal is not None:
-                            journal.give_up_query()
-                        flow.throw(OutOfBudget(f"the budget is spent after {tally.runs:,} runs"))
-                        raise OutOfBudget(f"{flow!r} keeps querying after its budget is spent") from None
-                    tally.interrupted = True
-                    if interrupts.count > 1:
-                        raise
-                    flow.throw(Interrupted("interrupted"))
+                except (KeyboardInterrupt, Interrupted) as error:
+                    limits.stop_flow(flow, error)
                     raise
-                tally.add_query(query, outputs)
-                tally.calls, tally.max_batches = counting_system.calls, guard.max_pieces
-                check_pace(query.progress)
+                counter.add_query(query, outputs)
+                counter.calls, counter.max_batches = counting_system.calls, guard.max_pieces
+                limits.check_pace(query.progress)
                 if journal is not None:
-                    journal.note_progress(done=query.progress, runs=tally.runs, calls=tally.calls)
+                    journal.note_progress(done=query.progress, runs=counter.runs, calls=counter.calls)
                 note = query.note or "asking"
-                progress_display.show(f"{note}  {tally.runs:,} runs, {tally.calls:,} calls", query.progress)
+                progress_display.show(f"{note}  {counter.runs:,} runs, {counter.calls:,} calls", query.progress)
                 next_query = flow.send(outputs)
         except StopIteration as stop:
             return stop.value
@@ -212,5 +167,77 @@ def drive(
             if journal is not None:
                 journal.write()
             # after the last write: the store keeps the largest duration, which must be that of the result
-            tally.seconds = measure_seconds()
+            counter.seconds = limits.measure_seconds()
             flow.close()
+
+
+def _end_flow(flow: Flow[Result], counter: CallCounter, chances: int = 2) -> NoReturn:
+    """Let a flow return what it has, since its budget is spent; one that queries again gets another chance."""
+    counter.exhausted = True
+    for _ in range(chances):
+        flow.throw(OutOfBudget(f"the budget is spent after {counter.runs:,} runs"))
+    raise OutOfBudget(f"{flow!r} keeps querying after its budget is spent") from None
+
+
+class RunLimits:
+    """What ends a run before its flow does: the budget, Ctrl-C, or work that would take too long."""
+
+    def __init__(self, budget: Budget, counter: CallCounter, journal: RunJournal | None, pace: WorkPace | None) -> None:
+        self._budget, self._counter, self._journal = budget, counter, journal
+        self._pace = pace if budget.seconds is None else None
+        self.interrupts = Interrupts()  # or those of a run around this one
+        self._started_at = self._read_seconds()
+
+    def _read_seconds(self) -> float:
+        return read_clock() if self._journal is None else self._journal.seconds
+
+    def measure_seconds(self) -> float:
+        """Return the duration of the run so far."""
+        return self._read_seconds() - self._started_at
+
+    def are_spent(self, runs: int) -> bool:
+        """Return whether the budget does not allow so many runs."""
+        if self._budget.is_exceeded(runs, 0.0):
+            return True
+        if self._budget.seconds is None:
+            return False
+        return self._is_time_spent() if self._journal is None else self._journal.recall(self._is_time_spent)
+
+    def _is_time_spent(self) -> bool:
+        return self._budget.is_exceeded(0, self.measure_seconds())
+
+    def check_pace(self, share: float | None) -> None:
+        """Raise `ArgumentError` if the whole run would take too long, by the share that is done."""
+        if self._pace is not None:
+            runs = self._budget.runs
+            self._pace.note(max(share or 0.0, self._counter.runs / runs if runs else 0.0))
+
+    def is_stopped(self) -> bool:
+        """Return whether to end a query that was begun."""
+        self.check_pace(None)  # one query of a slow system may take hours
+        return self.interrupts.is_stopped() or self._is_overdue()
+
+    def _is_overdue(self) -> bool:
+        if self._journal is not None and self._journal.is_cut_off:
+            return True  # as it was before the run was resumed
+        seconds = self._budget.seconds
+        if seconds is None:
+            return False
+        overtime = min(max(MIN_OVERTIME_SECONDS, MAX_OVERTIME_SHARE * seconds), MAX_OVERTIME_SECONDS)
+        return self.measure_seconds() > seconds + overtime
+
+    def raise_if_interrupted(self) -> None:
+        """Raise `Interrupted` after Ctrl-C."""
+        if self.interrupts.is_stopped():
+            raise Interrupted("interrupted")
+
+    def stop_flow(self, flow: Flow[Any], error: BaseException) -> None:
+        """Let a flow return what it has found, after a query was ended by Ctrl-C or because it took too long."""
+        self._counter.exhausted = True
+        if isinstance(error, Interrupted) and not self.interrupts.is_stopped():
+            if self._journal is not None:
+                self._journal.give_up_query()
+            _end_flow(flow, self._counter, chances=1)
+        self._counter.interrupted = True
+        if self.interrupts.count <= 1:
+            flow.throw(Interrupted("interrupted"))
