@@ -46,7 +46,7 @@ def _bench_first_hunts():
 
 def main():
     _bench_first_hunts()
-    tripled = dm.FunctionRelation(name="tripled", domain=[(0, 100)] * 2, follow_up=dm.Affine.scaled(3.0, 2))
+    tripled = dm.FunctionRelation(name="tripled", domain=[(0, 100)] * 2, follow_up=dm.relations.Affine.scaled(3.0, 2))
     plain = {"SFIDMT-ART": _apart, "MT-ART-Min": _pooled, "MT-BART": _cells, "MT-IPART": _grid}
     for name, loop in plain.items():
         took = _generated(name, tripled, GROUPS)
@@ -65,7 +65,7 @@ def main():
             ratio, calls = _compare_function(name, tripled, function)
             note = f"six times before; {calls:,} calls for {GROUPS:,} groups"
             line(f"{name}, follow-ups by {kind}, affine = 1", f"{ratio:.2f}", note)
-    sine = dm.FunctionRelation(name="sine", domain=(0, 1000), follow_up=dm.Affine.of([[-1.0]], math.pi))
+    sine = dm.FunctionRelation(name="sine", domain=(0, 1000), follow_up=dm.relations.Affine.of([[-1.0]], math.pi))
     took = _generated("MT-IPART", sine, GROUPS)
     line(f"MT-IPART, {GROUPS:,} groups, 1-D", f"{took:.3f} s", "8 s before; published 1.38 s")
     for name in GENERATORS:

@@ -34,7 +34,7 @@ def main():
         page = front.to_html()
         page_seconds = time.perf_counter() - begin
         begin = time.perf_counter()
-        report = dm.check(model, images, dm.image_relations(), inputs=len(images), progress=False)
+        report = dm.check(model, images, dm.relations.image_relations(), inputs=len(images), progress=False)
         check_seconds = time.perf_counter() - begin
         print(
             f"{name:<18} {len(front):>4} pairs in {seconds:.1f} s: {PAIRS} in {seconds * PAIRS / len(front):.1f} s "

@@ -14,8 +14,8 @@ def main():
     for language in ("en", "zh"):
         documents = dm.data.make_products(PRODUCTS, language)
         cases = dm.data.make_product_queries(QUERIES, language)
-        relations = dm.search_relations(language)
-        for kind in (dm.SqliteSearch, dm.TantivySearch):
+        relations = dm.relations.search_relations(language)
+        for kind in (dm.systems.SqliteSearch, dm.systems.TantivySearch):
             engine = kind(documents, language=language)
             began = time.perf_counter()
             engine.start()

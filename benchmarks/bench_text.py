@@ -33,7 +33,7 @@ def make_reviews(count: int, seed: int = 0) -> tuple[list[str], list[str]]:
 def main():
     texts, labels = make_reviews(CASES)
     model = make_pipeline(TfidfVectorizer(), LogisticRegression(C=10)).fit(texts[:2_000], labels[:2_000])
-    relations = dm.text_relations()
+    relations = dm.relations.text_relations()
     tested_relations = [relations[name] for name in RELATIONS]
     took = seconds(lambda: dm.check(model, texts, relations=tested_relations, inputs=CASES), repeat=1)
     line(f"{len(tested_relations)} relations on {CASES:,} texts", f"{took:.1f} s", "goal: under 20 s")

@@ -15,13 +15,13 @@ def main():
         line("skipped", "", reason)
         return
     texts = load_sentences()["text"].tolist()
-    with dm.ApertiumTranslator("eng-spa") as translator:
+    with dm.systems.ApertiumTranslator("eng-spa") as translator:
         line("start of the processes", f"{seconds(lambda: translator.translate(['a']), repeat=1):.2f} s")
         batch = seconds(lambda: translator.translate(texts * 5))
         line("570 texts in one batch", f"{5 * len(texts) / batch:,.0f} /s", "texts per second")
         single = seconds(lambda: [translator.translate([text]) for text in texts])
         line("one by one, the same processes", f"{len(texts) / single:,.0f} /s")
-        relations = list(dm.translation_relations().values())
+        relations = list(dm.relations.translation_relations().values())
         check = seconds(lambda: dm.check(translator, load_sentences(), relations, shrink=False), repeat=1)
         line("dm.check: 11 relations on 114 texts", f"{check:.1f} s")
     command = ["apertium", "eng-spa"]

@@ -10,10 +10,10 @@ import datamorphic as dm
 products = dm.data.make_products(2_000)
 queries = dm.data.make_product_queries(30)
 
-with dm.SqliteSearch(products) as engine:
+with dm.systems.SqliteSearch(products) as engine:
     for query in ("women's sweaters", "sweaters for women"):
         print(f"{query}: {engine.search(query)['hits']} hits")
-    report = dm.check(engine, queries, dm.search_relations())
+    report = dm.check(engine, queries, dm.relations.search_relations())
 
 print()
 print(report.describe())

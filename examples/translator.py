@@ -24,10 +24,10 @@ texts = pd.DataFrame(
     }
 )
 
-with dm.ApertiumTranslator("eng-spa") as translator:
+with dm.systems.ApertiumTranslator("eng-spa") as translator:
     for text, translation in zip(texts["text"], translator.translate(texts["text"].tolist()), strict=True):
         print(f"{text}\n  {translation}")
-    report = dm.check(translator, texts, list(dm.translation_relations().values()))
+    report = dm.check(translator, texts, list(dm.relations.translation_relations().values()))
 
 print()
 print(report.describe())

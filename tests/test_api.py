@@ -4,36 +4,25 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from operator import attrgetter
 
 import pytest
 
 import datamorphic as dm
 
+MAX_NAMES = 70  # more are in groups
 NAMES = [
-    "Affine",
     "AllowedCombinations",
-    "ApertiumTranslator",
-    "AuditResult",
-    "Box",
     "Categorical",
     "ClusterRelation",
-    "CombinationResult",
     "Continuous",
-    "Correctness",
-    "CreditReport",
-    "FairnessReport",
     "Front",
     "FunctionRelation",
-    "HttpService",
     "Image",
-    "InputPattern",
     "Integer",
     "LearnerRelation",
     "OneHot",
-    "Optimisation",
-    "OutputPattern",
     "Outputs",
-    "Pattern",
     "PatternRelation",
     "Points",
     "Relation",
@@ -41,17 +30,12 @@ NAMES = [
     "Rule",
     "Sequence",
     "Space",
-    "SqliteSearch",
     "Status",
     "Store",
-    "TantivySearch",
     "TestPool",
     "TestSet",
     "TestSystem",
     "Text",
-    "Training",
-    "ValhallaRouter",
-    "Weka",
     "analyser",
     "assert_covers",
     "assert_front_unchanged",
@@ -72,7 +56,6 @@ NAMES = [
     "find_constraints",
     "generate",
     "hunt",
-    "image_relations",
     "invariant",
     "laws",
     "metamorphism",
@@ -84,29 +67,80 @@ NAMES = [
     "plan",
     "play",
     "programs",
-    "read_forest",
-    "read_pmml",
     "read_space",
     "record",
-    "route_relations",
-    "search_relations",
+    "relations",
+    "results",
     "seed_maker",
     "select",
-    "sequence_relations",
     "set_filter",
     "set_metric",
     "simulate",
     "subjects",
+    "systems",
     "test",
-    "text_relations",
-    "translation_relations",
+    "trees",
     "wrap",
-    "write_pmml",
 ]
+GROUPS = {
+    "relations": [
+        "Affine",
+        "Box",
+        "InputPattern",
+        "OutputPattern",
+        "Pattern",
+        "image_relations",
+        "route_relations",
+        "search_relations",
+        "sequence_relations",
+        "text_relations",
+        "translation_relations",
+    ],
+    "results": [
+        "AuditResult",
+        "CaseStatistics",
+        "CheckReport",
+        "CombinationResult",
+        "Correctness",
+        "Coverage",
+        "CreditReport",
+        "Difference",
+        "Example",
+        "FairnessReport",
+        "Finding",
+        "Front",
+        "Hunt",
+        "LawReport",
+        "Measure",
+        "Mutation",
+        "MutationScore",
+        "Optimisation",
+        "ScriptResult",
+        "Selection",
+        "Simulation",
+        "Study",
+        "StudyOverview",
+    ],
+    "systems": [
+        "ApertiumTranslator",
+        "HttpService",
+        "SqliteSearch",
+        "TantivySearch",
+        "Training",
+        "ValhallaRouter",
+        "Weka",
+    ],
+    "trees": ["read_forest", "read_pmml", "write_pmml"],
+}
 
 
 def test_public_names_do_not_change():
     assert dm.__all__ == NAMES
+    assert len(NAMES) <= MAX_NAMES
+    for group, names in GROUPS.items():
+        module = getattr(dm, group)
+        assert module.__all__ == names
+        assert all(getattr(module, name).__doc__ for name in names), group
     assert set(NAMES) <= set(dir(dm))
     for name in NAMES:
         assert getattr(dm, name) is not None
@@ -116,12 +150,26 @@ def test_public_names_do_not_change():
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("Combination", "CombinationResult"), ("Combinations", "AllowedCombinations"), ("forest_of", "read_forest")],
+    [
+        ("Combination", "results.CombinationResult"),
+        ("Combinations", "AllowedCombinations"),
+        ("forest_of", "trees.read_forest"),
+        ("HttpService", "systems.HttpService"),
+        ("text_relations", "relations.text_relations"),
+    ],
 )
 def test_old_public_names_warn(old, new):
-    with pytest.warns(DeprecationWarning, match=f"datamorphic.{old} is deprecated .* Use {new}"):
+    with pytest.warns(DeprecationWarning, match=f"datamorphic.{old} is deprecated .* Use datamorphic.{new}"):
         value = getattr(dm, old)
-    assert value is getattr(dm, new)
+    assert value is attrgetter(new)(dm)
+
+
+def test_names_that_went_into_groups_still_work():
+    names = {f"{group}.{name}": name for group, members in GROUPS.items() for name in members if name in dm._RENAMED}
+    assert len(names) >= 23
+    for new, old in names.items():
+        with pytest.warns(DeprecationWarning, match=new):
+            assert getattr(dm, old) is attrgetter(new)(dm)
 
 
 def test_every_public_name_has_a_docstring():

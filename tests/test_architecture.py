@@ -271,7 +271,7 @@ def test_few_parameters_are_untyped():
 @pytest.mark.slow
 def test_every_module_is_reached_by_a_test_of_its_room():
     """A module counts as reached if a test of its room imports it, or a module that imports it, directly or not."""
-    public = {name: f"{PACKAGE}.{home}" if home else f"{PACKAGE}.{name}" for name, home in datamorphic._MODULES.items()}
+    public = {name: f"{PACKAGE}.{home or name}" for name, home in datamorphic._MODULES.items()}
     missing = []
     for room in (name for name in ORDER if (ROOT / name).is_dir()):
         reached = set()

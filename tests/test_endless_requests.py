@@ -29,6 +29,7 @@ from datamorphic.data import knn
 from datamorphic.errors import ArgumentError, DatamorphicError
 from datamorphic.mutation import api as mutation_api
 from support.cases import LONG, in_one_test
+from support.public_names import list_public_names
 
 HUGE = 10**12
 CPU_SECONDS, WALL_SECONDS = 10, 120  # that a call may take; other processes may be busy
@@ -127,18 +128,18 @@ CALLS = {
     ),
     "assert_holds": lambda: (dm.assert_holds, {"model": Model(), "data": INPUTS, "relation": "row order", "cases": 5}),
     "compute_statistics": lambda: (dm.compute_statistics, {"tests": prepare("tests")}),
-    "image_relations": lambda: (dm.image_relations, {}),
-    "sequence_relations": lambda: (dm.sequence_relations, {}),
+    "image_relations": lambda: (dm.relations.image_relations, {}),
+    "sequence_relations": lambda: (dm.relations.sequence_relations, {}),
     "route_relations": lambda: (
-        dm.route_relations,
+        dm.relations.route_relations,
         {"places": {"Kiasma": (60.1716, 24.9367), "Ateneum": (60.17, 24.9443)}},
     ),
     "data.make_loan_book": lambda: (dm.data.make_loan_book, {"n": 5}),
     "data.make_product_queries": lambda: (dm.data.make_product_queries, {"n": 5}),
     "data.make_products": lambda: (dm.data.make_products, {"n": 5}),
-    "Affine.scaled": lambda: (dm.Affine.scaled, {"factor": 2.0, "dimension": 2}),
-    "ApertiumTranslator": lambda: (dm.ApertiumTranslator, {}),
-    "Box.sample": lambda: (dm.Box.of([(0, 1)]).sample, {"count": 5, "rng": np.random.default_rng(0)}),
+    "Affine.scaled": lambda: (dm.relations.Affine.scaled, {"factor": 2.0, "dimension": 2}),
+    "ApertiumTranslator": lambda: (dm.systems.ApertiumTranslator, {}),
+    "Box.sample": lambda: (dm.relations.Box.of([(0, 1)]).sample, {"count": 5, "rng": np.random.default_rng(0)}),
     "Front.cost_interval": lambda: (prepare("front").cost_interval, {"samples": 5}),
     "Front.estimate": lambda: (prepare("front").estimate, {"walks": 5}),
     "Front.nearest": lambda: (prepare("front").nearest, {"cases": INPUTS.head(1)}),
@@ -146,11 +147,11 @@ CALLS = {
         dm.FunctionRelation,
         {"name": "f", "domain": (0, 1), "follow_up": lambda x: x, "equal": None},
     ),
-    "HttpService": lambda: (dm.HttpService, {"url": "http://localhost:1/predict"}),
+    "HttpService": lambda: (dm.systems.HttpService, {"url": "http://localhost:1/predict"}),
     "Sequence": lambda: (dm.Sequence, {"name": "wave", "length": 5, "low": 0, "high": 1}),
     "Space.sample": lambda: (SPACE.sample, {"n": 5}),
-    "SqliteSearch": lambda: (dm.SqliteSearch, {"documents": DOCUMENTS}),
-    "TantivySearch": lambda: (dm.TantivySearch, {"documents": DOCUMENTS}),
+    "SqliteSearch": lambda: (dm.systems.SqliteSearch, {"documents": DOCUMENTS}),
+    "TantivySearch": lambda: (dm.systems.TantivySearch, {"documents": DOCUMENTS}),
     "TestPool": lambda: (dm.TestPool, {"system": "Box 1", **QUIET}),
     "TestPool.combinatorial_complete": lambda: (call_pool("combinatorial_complete"), COMBINING),
     "TestPool.count_combinations": lambda: (
@@ -192,10 +193,7 @@ NAMING = {"case_id", "direction", "first_id", "moved", "number", "part", "positi
 CHEAP = {"seed", "batch"}
 #: what is not called, with the reason
 EXEMPT = {
-    **dict.fromkeys(
-        ("AuditResult", "CombinationResult", "CreditReport", "FairnessReport", "Front", "Optimisation", "Result"),
-        "results, which functions make",
-    ),
+    **dict.fromkeys((*dm.results.__all__, "Result"), "results, which functions make"),
     "Image": "its shape is not one number; the number of its values is limited as for Sequence",
     "Store": "its methods take numbers of stored runs",
     "ValhallaRouter.draw_routes": "needs a map",
@@ -212,8 +210,7 @@ def is_whole_number(parameter):
 
 def list_public_functions():
     """Yield the names of all public functions, classes and methods, with what they are."""
-    for name in dm.__all__:
-        thing = getattr(dm, name)
+    for name, thing in list_public_names().items():
         if name == "data":
             yield from ((f"data.{part}", getattr(thing, part)) for part in thing.__all__)
         elif inspect.isclass(thing):
@@ -301,7 +298,7 @@ def test_a_huge_number_ends(name, tmp_path, monkeypatch):
 
 
 SAME = dm.FunctionRelation(
-    name="same", domain=(0, 2), follow_up=dm.Affine.scaled(0.5, 1), equal=lambda x, y: (y[0], y[1])
+    name="same", domain=(0, 2), follow_up=dm.relations.Affine.scaled(0.5, 1), equal=lambda x, y: (y[0], y[1])
 )
 
 

@@ -5,16 +5,19 @@ This module is the public API. Names are imported on first use, so that ``import
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ._lazy import list_modules, make_getattr
 from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from . import data as data
     from . import errors as errors
+    from . import relations as relations
+    from . import results as results
+    from . import systems as systems
+    from . import trees as trees
     from .audit.api import test as test
-    from .audit.result import AuditResult as AuditResult
     from .audit.result import Result as Result
     from .data.programs import programs as programs
     from .data.subjects import subjects as subjects
@@ -25,7 +28,6 @@ if TYPE_CHECKING:
     from .hunting.api import hunt as hunt
     from .hunting.api import simulate as simulate
     from .morphisms.api import laws as laws
-    from .morphisms.case_columns import Correctness as Correctness
     from .morphisms.case_statistics import compute_statistics as compute_statistics
     from .morphisms.cases import TestSet as TestSet
     from .morphisms.decorators import analyser as analyser
@@ -40,28 +42,15 @@ if TYPE_CHECKING:
     from .morphisms.system import TestSystem as TestSystem
     from .mutation.api import mutate as mutate
     from .relations.base import Relation as Relation
-    from .relations.box import Affine as Affine
-    from .relations.box import Box as Box
     from .relations.check.api import check as check
     from .relations.feature import invariant as invariant
     from .relations.feature import monotone as monotone
     from .relations.function import FunctionRelation as FunctionRelation
-    from .relations.image import image_relations as image_relations
-    from .relations.image import sequence_relations as sequence_relations
     from .relations.learner.base import ClusterRelation as ClusterRelation
     from .relations.learner.base import LearnerRelation as LearnerRelation
     from .relations.patterns.catalogue import patterns as patterns
-    from .relations.patterns.pattern import Pattern as Pattern
-    from .relations.patterns.relation import InputPattern as InputPattern
-    from .relations.patterns.relation import OutputPattern as OutputPattern
     from .relations.patterns.relation import PatternRelation as PatternRelation
-    from .relations.routes import route_relations as route_relations
-    from .relations.search import search_relations as search_relations
-    from .relations.text import text_relations as text_relations
-    from .relations.translation import translation_relations as translation_relations
-    from .risk.credit.result import CreditReport as CreditReport
     from .risk.credit.run import credit as credit
-    from .risk.fairness.result import FairnessReport as FairnessReport
     from .risk.fairness.run import fairness as fairness
     from .runs.store import Store as Store
     from .scripting.api import play as play
@@ -82,17 +71,8 @@ if TYPE_CHECKING:
     from .space.points import Points as Points
     from .space.space import Space as Space
     from .space.text_feature import Text as Text
-    from .synthesis.combination.result import CombinationResult as CombinationResult
     from .synthesis.combination.run import combine as combine
     from .synthesis.optimisation.api import optimise as optimise
-    from .synthesis.optimisation.result import Optimisation as Optimisation
-    from .systems.http import HttpService as HttpService
-    from .systems.router import ValhallaRouter as ValhallaRouter
-    from .systems.search_engines import SqliteSearch as SqliteSearch
-    from .systems.search_engines import TantivySearch as TantivySearch
-    from .systems.training import Training as Training
-    from .systems.translator import ApertiumTranslator as ApertiumTranslator
-    from .systems.weka import Weka as Weka
     from .systems.wrap import wrap as wrap
     from .testing.assertions import assert_covers as assert_covers
     from .testing.assertions import assert_holds as assert_holds
@@ -100,16 +80,13 @@ if TYPE_CHECKING:
     from .testing.parametrize import parametrize_with_relations as parametrize_with_relations
     from .trees.coverage.run import cover as cover
     from .trees.coverage.run import select as select
-    from .trees.pmml.files import read_pmml as read_pmml
-    from .trees.read import read_forest as read_forest
-    from .trees.write import write_pmml as write_pmml
 
 
 #: the public names of each module
 _NAMES = {
-    "": "data errors",
+    "": "data errors relations results systems trees",
     "audit.api": "test",
-    "audit.result": "AuditResult Result",
+    "audit.result": "Result",
     "data.programs": "programs",
     "data.subjects": "subjects",
     "exploration.run": "explore",
@@ -117,30 +94,20 @@ _NAMES = {
     "exploration.plan": "plan",
     "hunting.api": "generate hunt simulate",
     "morphisms.api": "laws",
-    "morphisms.case_columns": "Correctness",
     "morphisms.case_statistics": "compute_statistics",
     "morphisms.cases": "TestSet",
     "morphisms.decorators": "analyser case_filter case_metric datamorphism executor metamorphism seed_maker set_filter set_metric",
     "morphisms.system": "TestSystem",
     "mutation.api": "mutate",
     "relations.base": "Relation",
-    "relations.box": "Affine Box",
     "relations.check.api": "check",
     "relations.feature": "invariant monotone",
     "relations.function": "FunctionRelation",
-    "relations.image": "image_relations sequence_relations",
     "relations.learner.base": "ClusterRelation LearnerRelation",
     "relations.patterns.catalogue": "patterns",
-    "relations.patterns.pattern": "Pattern",
-    "relations.patterns.relation": "InputPattern OutputPattern PatternRelation",
-    "relations.routes": "route_relations",
-    "relations.search": "search_relations",
-    "relations.text": "text_relations",
-    "relations.translation": "translation_relations",
+    "relations.patterns.relation": "PatternRelation",
     "risk.credit.run": "credit",
-    "risk.credit.result": "CreditReport",
     "risk.fairness.run": "fairness",
-    "risk.fairness.result": "FairnessReport",
     "runs.store": "Store",
     "scripting.api": "play",
     "scripting.pool": "TestPool",
@@ -155,47 +122,32 @@ _NAMES = {
     "space.points": "Points",
     "space.space": "Space",
     "synthesis.combination.run": "combine",
-    "synthesis.combination.result": "CombinationResult",
     "synthesis.optimisation.api": "optimise",
-    "synthesis.optimisation.result": "Optimisation",
-    "systems.http": "HttpService",
-    "systems.router": "ValhallaRouter",
-    "systems.search_engines": "SqliteSearch TantivySearch",
-    "systems.training": "Training",
-    "systems.translator": "ApertiumTranslator",
-    "systems.weka": "Weka",
     "systems.wrap": "wrap",
     "testing.assertions": "assert_covers assert_holds",
     "testing.baselines": "assert_front_unchanged",
     "testing.parametrize": "parametrize_with_relations",
     "trees.coverage.run": "cover select",
-    "trees.pmml.files": "read_pmml",
-    "trees.write": "write_pmml",
-    "trees.read": "read_forest",
 }
-_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
+_MODULES = list_modules(_NAMES)
 __all__ = sorted(_MODULES)
 
-
-#: old names, which warn
-_RENAMED = {"Combination": "CombinationResult", "Combinations": "AllowedCombinations", "forest_of": "read_forest"}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _RENAMED:
-        import warnings
-
-        message = f"datamorphic.{name} is deprecated since datamorphic 0.2. Use {_RENAMED[name]}."
-        warnings.warn(message, DeprecationWarning, stacklevel=2)
-        return __getattr__(_RENAMED[name])
-    module = _MODULES.get(name)
-    if module is None:
-        raise AttributeError(f"module 'datamorphic' has no attribute {name!r}")
-    if not module:
-        return importlib.import_module(f".{name}", __name__)
-    value = getattr(importlib.import_module(f".{module}", __name__), name)
-    globals()[name] = value
-    return value
+#: the groups into which names went
+_GROUPED = {
+    "relations": "Affine Box InputPattern OutputPattern Pattern image_relations "
+    "route_relations search_relations sequence_relations text_relations translation_relations",
+    "results": "AuditResult CombinationResult Correctness CreditReport FairnessReport Optimisation",
+    "systems": "ApertiumTranslator HttpService SqliteSearch TantivySearch Training ValhallaRouter Weka",
+    "trees": "read_forest read_pmml write_pmml",
+}
+#: former names, which warn
+_RENAMED = {
+    **{name: f"{group}.{name}" for name, group in list_modules(_GROUPED).items()},
+    "Combination": "results.CombinationResult",
+    "Combinations": "AllowedCombinations",
+    "forest_of": "trees.read_forest",
+}
+__getattr__ = make_getattr(__name__, _MODULES, _RENAMED)
 
 
 def __dir__() -> list[str]:

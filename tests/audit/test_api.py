@@ -234,14 +234,14 @@ def test_results_survive_json_with_any_names():
     result = dm.test(renamed, frame, "decision", protected="gender", expect={"invariant": ["kind_"]}, only=only)
     assert result.findings
     text = result.to_json()
-    again = dm.AuditResult.from_json(text)
+    again = dm.results.AuditResult.from_json(text)
     assert again == result
     assert again.to_json() == text
     assert again.findings == result.findings
     assert again.to_html() == result.to_html()
     for bad in ("", "[]", "{}", '{"outcomes": 3}', '{"format": 99, "outcomes": []}'):
         with pytest.raises(DataError, match="not the JSON of an audit"):
-            dm.AuditResult.from_json(bad)
+            dm.results.AuditResult.from_json(bad)
 
 
 def test_one_predicted_class_and_unknown_labels():

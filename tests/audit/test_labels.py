@@ -49,7 +49,7 @@ def test_labels_that_cannot_be_matched_are_in_the_headline():
     assert whys == {"the labels of the data are not classes of the model: classes="}
     assert "the labels of the data are not classes of the model and were not used: give classes=" in result.headline
     assert "--classes on the command line" in result.notes[-1]
-    assert dm.AuditResult.from_json(result.to_json()).headline == result.headline
+    assert dm.results.AuditResult.from_json(result.to_json()).headline == result.headline
 
 
 @pytest.mark.parametrize(

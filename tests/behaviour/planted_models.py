@@ -131,10 +131,16 @@ def area(a, b, c):
 
 
 doubled_sides = dm.FunctionRelation(
-    name="doubled sides", domain=[(0, 20)] * 3, follow_up=dm.Affine.scaled(2.0, 3), equal=lambda x, y: (4 * y[0], y[1])
+    name="doubled sides",
+    domain=[(0, 20)] * 3,
+    follow_up=dm.relations.Affine.scaled(2.0, 3),
+    equal=lambda x, y: (4 * y[0], y[1]),
 )
 swapped_sides = dm.FunctionRelation(
-    name="swapped sides", domain=[(0, 20)] * 3, follow_up=dm.Affine.permuted([1, 2, 0]), equal=lambda x, y: (y[0], y[1])
+    name="swapped sides",
+    domain=[(0, 20)] * 3,
+    follow_up=dm.relations.Affine.permuted([1, 2, 0]),
+    equal=lambda x, y: (y[0], y[1]),
 )
 increasing = dm.FunctionRelation(
     name="increasing", domain=[(0, 20)] * 3, follow_up=lambda x: x + 0.5, at_most=lambda x, y: (y[0], y[1])

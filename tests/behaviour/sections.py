@@ -761,8 +761,8 @@ def pmml_round_trip() -> Any:
     iris = dm.data.load("iris")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tree.pmml"
-        dm.write_pmml(dm.read_forest(fit(MODELS["forest"](), iris)), path)
-        forest = dm.read_pmml(path)
+        dm.trees.write_pmml(dm.trees.read_forest(fit(MODELS["forest"](), iris)), path)
+        forest = dm.trees.read_pmml(path)
         return selection_numbers(dm.select(forest, iris, "DTMT", target="target", seed=3))
 
 
@@ -1172,7 +1172,7 @@ def result_attributes() -> Any:
         "space path": mixed_space().path(mixed_space().sample(1), mixed_space().sample(1, seed=1)),
         "space points": mixed_space().points(mixed_space().sample(2)),
         "wrap": dm.wrap(tree),
-        "forest": dm.read_forest(tree),
+        "forest": dm.trees.read_forest(tree),
         "subject": dm.subjects["Box 1"],
     }
     return {name: public_attributes(result) for name, result in results.items()}

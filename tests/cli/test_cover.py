@@ -40,7 +40,7 @@ def folder(tmp_path_factory):
     io = pytest.importorskip("skops.io", reason="pip install 'datamorphic[skops]'")
     home = tmp_path_factory.mktemp("cover")
     io.dump(TREE, home / "tree.skops")
-    dm.write_pmml(dm.read_forest(TREE), home / "tree.pmml")
+    dm.trees.write_pmml(dm.trees.read_forest(TREE), home / "tree.pmml")
     (home / "cover_models.py").write_text(MODELS)
     (home / "page.pmml").write_text("<html><body>no model</body></html>")
     (home / "text.pmml").write_text("no XML at all")

@@ -42,7 +42,7 @@ mirrored = dm.FunctionRelation(name="mirrored", domain=(-1, 1), follow_up=lambda
 doubled = dm.FunctionRelation(
     name="doubled <script>alert(1)</script>", domain=(0.1, 1), follow_up=lambda x: 2 * x, equal=lambda x, y: (y[1], 2 * y[0])
 )
-swapped = dm.FunctionRelation(name="swapped", domain=[(0, 1), (0, 1)], follow_up=dm.Affine.permuted([1, 0]))
+swapped = dm.FunctionRelation(name="swapped", domain=[(0, 1), (0, 1)], follow_up=dm.relations.Affine.permuted([1, 0]))
 both = {"one": mirrored, "other": doubled}
 
 class Sign:

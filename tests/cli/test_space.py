@@ -27,9 +27,9 @@ tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(rows[["a", "b", "
 def rule(frame):
     return np.where(frame["x"] > frame["y"], "high", "low")
 
-swapped = dm.FunctionRelation(name="swapped", domain=[(0, 1), (0, 1)], follow_up=dm.Affine.permuted([1, 0]))
+swapped = dm.FunctionRelation(name="swapped", domain=[(0, 1), (0, 1)], follow_up=dm.relations.Affine.permuted([1, 0]))
 mirrored = dm.FunctionRelation(name="mirrored", domain=[(0, 1), (0, 1)], follow_up=lambda x: 1 - x)
-region = dm.Box.of([(0, 1), (0, 1)])
+region = dm.relations.Box.of([(0, 1), (0, 1)])
 """
 SPACE = """
 constraints = ["b <= a"]

@@ -125,7 +125,7 @@ def test_all_files_are_written_and_agree(folder):
     assert result.exit_code == 1, result.output
     document = json.loads(result.stdout)
     titles = [finding["title"] for outcome in document["outcomes"] for finding in outcome["findings"]]
-    read_back = dm.AuditResult.from_json(json.dumps(document))
+    read_back = dm.results.AuditResult.from_json(json.dumps(document))
     assert read_back.headline == document["headline"]
     out = folder / "out"
     for name in ("page.html", "found.md"):
@@ -143,7 +143,7 @@ def test_hints_for_columns_are_part_of_the_command_that_repeats_the_test(folder)
     hints = ["--kind", "debt=integer", "--column-step", "income=2", "--bounds", "income=0:200"]
     result = run("lenders:bad", "loans.csv", "--target", "decision", "--only", "answers", *hints, "--json")
     assert result.exit_code in (0, 1), result.output
-    command = dm.AuditResult.from_json(result.stdout).command()
+    command = dm.results.AuditResult.from_json(result.stdout).command()
     assert "--kind debt=integer --column-step income=2 --bounds income=0:200" in command
 
 

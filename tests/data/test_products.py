@@ -42,7 +42,7 @@ def test_there_are_enough_queries_for_the_tables(language):
     kinds = read_product_kinds()
     assert len(kinds) == len(set(kinds)) == len({kind.chinese for kind in kinds})
     assert make_product_queries(10, language)["query"].tolist() == queries["query"].head(10).tolist()
-    for relation in dm.search_relations(language).values():
+    for relation in dm.relations.search_relations(language).values():
         assert relation.applies(queries).all()
 
 

@@ -13,7 +13,9 @@ def test_every_relation_applies_to_enough_sentences() -> None:
     assert len(frame) == len(read_texts().sentences) + len(read_texts().pairs) >= 100
     assert not frame["text"].duplicated().any()
     assert set(frame["direction"]) == {"eng-spa"}
-    counts = {name: int(relation.applies(frame).sum()) for name, relation in dm.translation_relations().items()}
+    counts = {
+        name: int(relation.applies(frame).sum()) for name, relation in dm.relations.translation_relations().items()
+    }
     assert min(counts.values()) >= MIN_GROUPS, counts
 
 

@@ -11,11 +11,12 @@ import pandas as pd
 import pytest
 
 import datamorphic as dm
-from datamorphic import Affine, FunctionRelation
+from datamorphic import FunctionRelation
 from datamorphic.errors import ArgumentError, SystemFailed
 from datamorphic.hunting.generators import make_generator
 from datamorphic.hunting.loop import RoundRobin
 from datamorphic.hunting.selectors import SELECTORS
+from datamorphic.relations import Affine
 from datamorphic.relations.base import VIOLATED
 from datamorphic.relations.predictor import PREDICTOR_RELATIONS
 from datamorphic.systems.function_runner import FunctionRunner

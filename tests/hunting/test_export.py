@@ -10,7 +10,7 @@ import datamorphic as dm
 from datamorphic.errors import ArgumentError
 
 TANH = dm.programs["tanh"]
-MIRRORED = dm.FunctionRelation(name="mirrored", domain=(0, 1), follow_up=dm.Affine.scaled(-1, 1))
+MIRRORED = dm.FunctionRelation(name="mirrored", domain=(0, 1), follow_up=dm.relations.Affine.scaled(-1, 1))
 
 
 @pytest.fixture(scope="module")

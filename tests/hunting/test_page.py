@@ -74,7 +74,10 @@ def test_three_inputs_are_three_planes_and_more_are_strips():
 
     for d, headings in ((2, 1), (3, 3), (5, 5)):
         relation = dm.FunctionRelation(
-            name="mirrored", domain=[(0, 1)] * d, follow_up=dm.Affine.scaled(-1, d, 1), equal=lambda x, y: (y[0], y[1])
+            name="mirrored",
+            domain=[(0, 1)] * d,
+            follow_up=dm.relations.Affine.scaled(-1, d, 1),
+            equal=lambda x, y: (y[0], y[1]),
         )
         drawing = draw_region_picture(sample_violations(wrong, relation, 2_000))
         strong = [item for item in drawing.shapes if isinstance(item, TextLabel) and item.kind == "strong"]

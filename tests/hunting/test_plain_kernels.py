@@ -12,7 +12,7 @@ from datamorphic.hunting import generator_base, plain_kernels
 from datamorphic.hunting.generators import GENERATORS, make_generator
 from datamorphic.hunting.kernels import compiling
 
-TRIPLED = dm.FunctionRelation(name="tripled", domain=[(0, 100)] * 2, follow_up=dm.Affine.scaled(3.0, 2))
+TRIPLED = dm.FunctionRelation(name="tripled", domain=[(0, 100)] * 2, follow_up=dm.relations.Affine.scaled(3.0, 2))
 CURVED = dm.FunctionRelation(
     name="curved", domain=(0, 100), follow_up=lambda x: 3.0 * x + 0.01 * x * x, follow_domain=(0, 400)
 )

@@ -14,9 +14,12 @@ from support.cases import in_one_test, thin
 
 
 def relation(name, domain, *factors, **more):
-    dimension = dm.Box.of(domain).dimension
+    dimension = dm.relations.Box.of(domain).dimension
     return dm.FunctionRelation(
-        name=name, domain=domain, follow_up=[dm.Affine.scaled(factor, dimension) for factor in factors], **more
+        name=name,
+        domain=domain,
+        follow_up=[dm.relations.Affine.scaled(factor, dimension) for factor in factors],
+        **more,
     )
 
 
@@ -112,7 +115,7 @@ def test_small_domains_are_distinguished():
 
 
 def test_several_sources_are_drawn_from_the_source_domain_whichever_relation_comes_first():
-    wide = dm.FunctionRelation(name="two", domain=(0, 1), sources=2, follow_up=dm.Affine.of([[0.5, 0.5]]))
+    wide = dm.FunctionRelation(name="two", domain=(0, 1), sources=2, follow_up=dm.relations.Affine.of([[0.5, 0.5]]))
     narrow = relation("far", (0, 1), 100)
     for given in ([wide, narrow], [narrow, wide]):
         for name in SELECTORS:
@@ -160,7 +163,7 @@ def test_bad_sources_are_refused():
 
 
 def test_candidates_of_a_generator_are_single_sources():
-    two = dm.FunctionRelation(name="two", domain=(0, 1), sources=2, follow_up=dm.Affine.of([[0.5, 0.5]]))
+    two = dm.FunctionRelation(name="two", domain=(0, 1), sources=2, follow_up=dm.relations.Affine.of([[0.5, 0.5]]))
     with pytest.raises(ArgumentError, match="single sources"):
         SELECTORS["MRGS-ART"]([two], candidates="FSCS-ART")
 

@@ -17,7 +17,10 @@ from support.cases import LONG, in_one_test, thin
 
 def relation(name, *factors, dimension=2, **more):
     return dm.FunctionRelation(
-        name=name, domain=[(0, 1)] * dimension, follow_up=[dm.Affine.scaled(f, dimension) for f in factors], **more
+        name=name,
+        domain=[(0, 1)] * dimension,
+        follow_up=[dm.relations.Affine.scaled(f, dimension) for f in factors],
+        **more,
     )
 
 
@@ -45,7 +48,7 @@ def plain(proposing, region, seed, trial, budget=10_000, **drawing):
 def test_trials_are_those_of_a_plain_loop(generator, region):
     found = dm.simulate(generator, region, rate=0.05, trials=8, seed=3, boxes=7)
     kind = type(made := make_generator(generator, make_default_relation(2)))
-    proposing = kind(dm.Box.of([(0, 1), (0, 1)])) if made.sources_only else made
+    proposing = kind(dm.relations.Box.of([(0, 1), (0, 1)])) if made.sources_only else made
     expected = [plain(proposing, region, 3, trial, rate=0.05, boxes=7) for trial in range(8)]
     assert found.f_measures.tolist() == expected
     assert found.f_measure == np.mean(expected)
@@ -151,7 +154,7 @@ def test_dimensions_and_relations(dimension):
 
 
 def test_a_violated_relation_with_fewer_sources_than_others():
-    two = dm.FunctionRelation(name="two", domain=(0, 1), sources=2, follow_up=dm.Affine.of([[0.5, 0.5]]))
+    two = dm.FunctionRelation(name="two", domain=(0, 1), sources=2, follow_up=dm.relations.Affine.of([[0.5, 0.5]]))
     one = relation("one", 1, dimension=1)
     for violating in (0, 1):
         for given in ([one, two], [two, one]):

@@ -31,7 +31,7 @@ def test_a_follow_up_function_is_called_once_for_many_groups(name):
 
     domain, follow_domain = [(0, 100)] * 2, [(0, 300)] * 2
     called = dm.FunctionRelation(name="tripled", domain=domain, follow_up=triple, follow_domain=follow_domain)
-    affine = dm.FunctionRelation(name="tripled", domain=domain, follow_up=dm.Affine.scaled(3.0, 2))
+    affine = dm.FunctionRelation(name="tripled", domain=domain, follow_up=dm.relations.Affine.scaled(3.0, 2))
     calls.clear()
     groups = make_generator(name, called, seed=2).propose(400)
     assert len(calls) < 10  # to see that it is affine, and whenever memory grows; before, 200 at least
@@ -76,7 +76,7 @@ def test_groups_made_before_a_follow_up_function_fails_count_as_executed():
 
 
 def test_lines_of_cells_know_the_next_number_of_parts_without_a_look_at_all_inputs():
-    relation = dm.FunctionRelation(name="tripled", domain=(0, 100), follow_up=dm.Affine.scaled(3.0, 1))
+    relation = dm.FunctionRelation(name="tripled", domain=(0, 100), follow_up=dm.relations.Affine.scaled(3.0, 1))
     generator = make_generator("MT-IPART", relation, seed=2)
     generator.propose(300)
     grid, lines = generator._memory
@@ -105,7 +105,7 @@ def test_numbers_that_are_left_over_are_given_back():
 def test_a_hunt_without_a_budget_ends_after_ten_seconds(monkeypatch):
     seconds = itertools.count(step=1.0)
     monkeypatch.setattr(loop, "read_clock", lambda: next(seconds))
-    mirrored = dm.FunctionRelation(name="mirrored", domain=(0, 10), follow_up=dm.Affine.scaled(-1.0, 1))
+    mirrored = dm.FunctionRelation(name="mirrored", domain=(0, 10), follow_up=dm.relations.Affine.scaled(-1.0, 1))
     hunt = dm.hunt(np.cos, mirrored, "MT-RT", trials=3)
     assert hunt.timed_out
     assert len(hunt.trials) == 1
@@ -117,7 +117,7 @@ def test_a_hunt_without_a_budget_ends_after_ten_seconds(monkeypatch):
 def test_a_hunt_ended_by_time_says_what_it_tried(monkeypatch):
     seconds = itertools.count(step=1.0)
     monkeypatch.setattr(loop, "read_clock", lambda: next(seconds))
-    mirrored = dm.FunctionRelation(name="mirrored", domain=(0, 10), follow_up=dm.Affine.scaled(-1.0, 1))
+    mirrored = dm.FunctionRelation(name="mirrored", domain=(0, 10), follow_up=dm.relations.Affine.scaled(-1.0, 1))
     hunt = dm.hunt(np.cos, mirrored, "MT-RT")
     assert not hunt.found
     assert f"{hunt.groups:,} groups" in hunt.describe()
@@ -135,7 +135,7 @@ def test_compiling_does_not_count_as_the_pace_of_a_hunt(monkeypatch):
             seconds[0] += 10.0 if self.count == 0 else 0.01
             return super().propose(count)
 
-    mirrored = dm.FunctionRelation(name="mirrored", domain=(0, 10), follow_up=dm.Affine.scaled(-1.0, 1))
+    mirrored = dm.FunctionRelation(name="mirrored", domain=(0, 10), follow_up=dm.relations.Affine.scaled(-1.0, 1))
     hunt = dm.hunt(lambda x: x > 9.9, mirrored, SlowAtFirst, budget=10**7)
     assert hunt.found
     assert hunt.groups > 16  # more than a batch
@@ -197,11 +197,11 @@ def test_kernels_run_as_plain_python_if_numba_cannot_be_loaded(tmp_path, failing
 import sys; sys.path.insert(0, {str(tmp_path)!r})
 from datamorphic.hunting.generators import make_generator
 import datamorphic as dm
-tripled = dm.FunctionRelation(name="tripled", domain=(0, 100), follow_up=dm.Affine.scaled(3.0, 1))
+tripled = dm.FunctionRelation(name="tripled", domain=(0, 100), follow_up=dm.relations.Affine.scaled(3.0, 1))
 print(make_generator("SFIDMT-ART", tripled, seed=3).propose(100).sources.tobytes().hex())
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    tripled = dm.FunctionRelation(name="tripled", domain=(0, 100), follow_up=dm.Affine.scaled(3.0, 1))
+    tripled = dm.FunctionRelation(name="tripled", domain=(0, 100), follow_up=dm.relations.Affine.scaled(3.0, 1))
     assert run.stdout.strip() == make_generator("SFIDMT-ART", tripled, seed=3).propose(100).sources.tobytes().hex()
 
 

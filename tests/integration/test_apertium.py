@@ -48,14 +48,14 @@ SPECIAL = [
 
 
 @pytest.fixture(scope="module")
-def translator() -> Iterator[dm.ApertiumTranslator]:
-    with dm.ApertiumTranslator("eng-spa") as translator:
+def translator() -> Iterator[dm.systems.ApertiumTranslator]:
+    with dm.systems.ApertiumTranslator("eng-spa") as translator:
         yield translator
 
 
 @pytest.fixture(scope="module")
-def report(translator: dm.ApertiumTranslator) -> CheckReport:
-    relations = list(dm.translation_relations().values())
+def report(translator: dm.systems.ApertiumTranslator) -> CheckReport:
+    relations = list(dm.relations.translation_relations().values())
     return dm.check(translator, load_sentences(), relations, seed=0)
 
 
@@ -67,9 +67,9 @@ def is_running(pid: int) -> bool:
     return True
 
 
-def test_any_batch_equals_one_by_one(translator: dm.ApertiumTranslator) -> None:
+def test_any_batch_equals_one_by_one(translator: dm.systems.ApertiumTranslator) -> None:
     texts = [*UNFINISHED, *SPECIAL, *load_sentences()["text"][::8]]
-    with dm.ApertiumTranslator("eng-spa") as other:
+    with dm.systems.ApertiumTranslator("eng-spa") as other:
         single = {text: other.translate([text])[0] for text in texts}
     rng = np.random.default_rng(0)
     for size in (1, 3, 20, 60, 100):
@@ -77,7 +77,7 @@ def test_any_batch_equals_one_by_one(translator: dm.ApertiumTranslator) -> None:
         assert translator.translate(batch) == [single[text] for text in batch]
 
 
-def test_fresh_processes_give_the_same_translations(translator: dm.ApertiumTranslator) -> None:
+def test_fresh_processes_give_the_same_translations(translator: dm.systems.ApertiumTranslator) -> None:
     for text in [
         "The cat drinks milk.",
         "He called Mr. Smith",
@@ -90,17 +90,17 @@ def test_fresh_processes_give_the_same_translations(translator: dm.ApertiumTrans
         assert translator.translate([text]) == [command.stdout.decode()]
 
 
-def test_what_is_known_of_this_pair(translator: dm.ApertiumTranslator) -> None:
+def test_what_is_known_of_this_pair(translator: dm.systems.ApertiumTranslator) -> None:
     assert translator.translate(["Mary likes water.", "mary likes water."]) == [
         "A Mary le gusta el agua.",
         "*mary Gusta agua.",
     ]
-    with dm.ApertiumTranslator("eng-spa", mark_unknown=False) as unmarked:
+    with dm.systems.ApertiumTranslator("eng-spa", mark_unknown=False) as unmarked:
         assert unmarked.translate(["mary likes water."]) == ["mary Gusta agua."]
 
 
-def test_stopped_and_killed_processes_are_replaced(translator: dm.ApertiumTranslator) -> None:
-    with dm.ApertiumTranslator("eng-spa", timeout=1.0) as hasty:
+def test_stopped_and_killed_processes_are_replaced(translator: dm.systems.ApertiumTranslator) -> None:
+    with dm.systems.ApertiumTranslator("eng-spa", timeout=1.0) as hasty:
         answer = hasty.translate(["The dog eats."])
         old = hasty.processes
         os.kill(old[3], signal.SIGSTOP)
@@ -112,7 +112,7 @@ def test_stopped_and_killed_processes_are_replaced(translator: dm.ApertiumTransl
 
 def test_no_process_outlives_python() -> None:
     code = (
-        "import datamorphic as dm, os, sys; t = dm.ApertiumTranslator(); t.translate(['a']); print(*t.processes, flush=True)\n"
+        "import datamorphic as dm, os, sys; t = dm.systems.ApertiumTranslator(); t.translate(['a']); print(*t.processes, flush=True)\n"
         "if len(sys.argv) > 1: os.kill(os.getpid(), 9)"
     )
     for arguments in ([], ["killed"]):
@@ -148,9 +148,9 @@ def test_the_page_shows_types_and_differences(report: CheckReport) -> None:
     assert "<ins>*ASAP.</ins>" in page
 
 
-def test_pytest_assertions_and_the_store(translator: dm.ApertiumTranslator, tmp_path: Path) -> None:
+def test_pytest_assertions_and_the_store(translator: dm.systems.ApertiumTranslator, tmp_path: Path) -> None:
     frame = pd.DataFrame({"text": ["Mary likes water.", "The dog eats."], "direction": "eng-spa"})
-    relations = dm.translation_relations()
+    relations = dm.relations.translation_relations()
     dm.assert_holds(translator, frame, relations["translation.MR3"])
     with pytest.raises(AssertionError, match=r"\*mary Gusta agua"):
         dm.assert_holds(translator, frame, relations["translation.MRR7"])

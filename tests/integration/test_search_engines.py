@@ -17,7 +17,7 @@ from support.cases import LONG, rotate
 
 pytestmark = pytest.mark.integration
 GROUPS = 50
-ENGINES = {"sqlite": dm.SqliteSearch, "tantivy": dm.TantivySearch}
+ENGINES = {"sqlite": dm.systems.SqliteSearch, "tantivy": dm.systems.TantivySearch}
 
 
 def make_engine(name, documents, **options):
@@ -50,7 +50,7 @@ def engine(pair, documents, language):
 @pytest.fixture(scope="module")
 def report(engine, language):
     queries = dm.data.make_product_queries(GROUPS, language)
-    return dm.check(engine, queries, dm.search_relations(language, rankings=True))
+    return dm.check(engine, queries, dm.relations.search_relations(language, rankings=True))
 
 
 @pytest.mark.slow
@@ -144,7 +144,7 @@ def test_the_syntax_of_the_engine_means_nothing(name, query, words):
 @pytest.mark.parametrize("name", list(ENGINES))
 def test_chinese_word_order_matters_for_bigrams_only(name):
     documents, queries = dm.data.make_products(600, "zh"), dm.data.make_product_queries(GROUPS, "zh")
-    relation = dm.search_relations("zh")["search.HMR2"]
+    relation = dm.relations.search_relations("zh")["search.HMR2"]
     with make_engine(name, documents, language="zh", tokens="characters") as engine:
         dm.assert_holds(engine, queries, relation)
     with make_engine(name, documents, language="zh", tokens="bigrams") as engine:
@@ -157,14 +157,14 @@ def test_rounded_counts_of_large_answers(name):
     cases = dm.data.make_product_queries(10)
     with make_engine(name, dm.data.make_products(1500), match="any", rounded=True) as engine:
         answers = engine.execute(cases).values.tolist()
-        report = dm.check(engine, cases, dm.search_relations(), shrink=False)
+        report = dm.check(engine, cases, dm.relations.search_relations(), shrink=False)
     assert {answer["hits"] for answer in answers if answer["hits"] >= 1000} == {1000}
     assert report.table.set_index("relation")["violated"][["search.MR1", "search.HMR1"]].tolist() == [0, 0]
 
 
 @pytest.mark.slow
 def test_assertions_stores_and_pages(engine, language, tmp_path):
-    cases, relations = dm.data.make_product_queries(10, language), dm.search_relations(language)
+    cases, relations = dm.data.make_product_queries(10, language), dm.relations.search_relations(language)
     dm.assert_holds(engine, cases, [relations["search.MR1"], relations["search.HMR1"]])
     with pytest.raises(AssertionError, match=r"violates 'search.HMR3'"):
         dm.assert_holds(engine, cases, relations["search.HMR3"], store=tmp_path / "failures.sqlite")
@@ -191,7 +191,7 @@ def test_threads_and_pickled_twins_give_the_same_answers(engine, language):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(ENGINES) if LONG else ["sqlite"])
 def test_workers_build_their_own_index(name):
-    cases, relations = dm.data.make_product_queries(10), dm.search_relations()
+    cases, relations = dm.data.make_product_queries(10), dm.relations.search_relations()
     with make_engine(name, dm.data.make_products(200)) as engine:
         serial, parallel = (dm.check(engine, cases, relations, engine=workers) for workers in (None, "processes:1"))
     assert serial.table.equals(parallel.table)
@@ -211,4 +211,4 @@ def test_nothing_is_left_on_the_disk(monkeypatch, tmp_path, documents, language,
 def test_the_missing_package_is_named(monkeypatch, documents):
     monkeypatch.setitem(__import__("sys").modules, "tantivy", None)
     with pytest.raises(dm.errors.MissingExtra, match=r"pip install 'datamorphic\[search\]'"):
-        dm.TantivySearch(documents)
+        dm.systems.TantivySearch(documents)

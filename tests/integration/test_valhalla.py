@@ -47,7 +47,7 @@ def routes(router):
 
 @pytest.fixture(scope="module")
 def report(router, routes):
-    return dm.check(router, routes, list(dm.route_relations(router).values()), shrink=False)
+    return dm.check(router, routes, list(dm.relations.route_relations(router).values()), shrink=False)
 
 
 @pytest.mark.slow
@@ -99,7 +99,7 @@ def test_a_map_without_the_places_is_a_clear_verdict(router):
     cases = pd.DataFrame(
         {"start": ["Vienna", "Graz", "Linz", "Wels", "Steyr"], "goal": "Kiasma", "via": "", "mode": "auto"}
     )
-    relation = dm.route_relations(router)["routes.MR2"]
+    relation = dm.relations.route_relations(router)["routes.MR2"]
     report = dm.check(router, cases, [relation])
     assert "Nothing could be judged: 5 cases without an answer" in report.describe()
     assert "the map has no place" in report.describe()
@@ -123,7 +123,7 @@ def test_all_relations_are_judged(report):
 
 @pytest.mark.slow
 def test_pedestrian_symmetry_fails_in_a_few_pairs(router):
-    relation = dm.route_relations(router)["routes.symmetry"]
+    relation = dm.relations.route_relations(router)["routes.symmetry"]
     report = dm.check(router, router.draw_routes(100, seed=0), [relation], inputs=100, shrink=False)
     assert 1 <= report.table["violated"].item() <= 10  # 4 with Valhalla 3.5.1
 
@@ -159,13 +159,13 @@ def test_copies_answer_the_same(router, routes):
 
 @pytest.mark.slow
 def test_store_and_assertions(router, routes, tmp_path):
-    relation = dm.route_relations(router)["routes.HMR4"]
+    relation = dm.relations.route_relations(router)["routes.HMR4"]
     store = tmp_path / "runs.sqlite"
     first = dm.check(router, routes.head(10), [relation], store=store, shrink=False)
     again = dm.check(router, routes.head(10), [relation], store=store, shrink=False)
     assert first.table["violated"].tolist() == again.table["violated"].tolist()
-    dm.assert_holds(router, routes.head(5), dm.route_relations(router)["routes.MR2"])
-    strict = dm.route_relations(router, km=0, minutes=0, share=0)["routes.HMR4"]
+    dm.assert_holds(router, routes.head(5), dm.relations.route_relations(router)["routes.MR2"])
+    strict = dm.relations.route_relations(router, km=0, minutes=0, share=0)["routes.HMR4"]
     with pytest.raises(AssertionError, match=r"violates 'routes.HMR4'"):
         dm.assert_holds(router, routes.head(10), strict)
 

@@ -74,7 +74,7 @@ def relations(dimension, kinds):
         dm.FunctionRelation(
             name=f"1-{kind} {i}",
             domain=[(0, 1)] * dimension,
-            follow_up=[dm.Affine.of(matrix, 0.1) for matrix in changes[:kind]],
+            follow_up=[dm.relations.Affine.of(matrix, 0.1) for matrix in changes[:kind]],
         )
         for i, kind in enumerate(kinds)
     ]

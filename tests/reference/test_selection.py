@@ -88,7 +88,7 @@ def test_candidates_from_data(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", plain_selection.PLAIN)
 def test_whole_numbers_and_columns_without_extent(name):
-    box = dm.Box(np.array([0.0, 0.0, 2.0]), np.array([9.0, 1.0, 2.0]), np.array([1, 0, 0], dtype=np.int8))
+    box = dm.relations.Box(np.array([0.0, 0.0, 2.0]), np.array([9.0, 1.0, 2.0]), np.array([1, 0, 0], dtype=np.int8))
     given = [
         dm.FunctionRelation(name="same", domain=box, follow_up=Affine.scaled(1.0, 3)),
         dm.FunctionRelation(name="far", domain=box, follow_up=[Affine.scaled(5.0, 3), Affine.scaled(-1.0, 3)]),

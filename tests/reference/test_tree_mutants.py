@@ -543,7 +543,7 @@ def test_the_rows_that_kill_most_come_first():
 def test_a_decision_with_nan_as_threshold_is_refused():
     data = dm.data.load("iris")
     inputs = data.drop(columns="target")
-    forest = dm.read_forest(DecisionTreeClassifier(random_state=0).fit(inputs, data.target))
+    forest = dm.trees.read_forest(DecisionTreeClassifier(random_state=0).fit(inputs, data.target))
     threshold = forest.trees[0].threshold.copy()
     threshold[0] = np.nan
     damaged = replace(forest, trees=(replace(forest.trees[0], threshold=threshold),))

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import datamorphic as dm
-from datamorphic import Affine, Box, FunctionRelation
+from datamorphic import FunctionRelation
 from datamorphic.errors import ArgumentError, TestSystemError
+from datamorphic.relations import Affine, Box
 from datamorphic.relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
 from support.cases import in_one_test
 

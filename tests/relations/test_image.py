@@ -25,12 +25,12 @@ def predict_bright(images):
 
 
 def test_the_relations_have_names_and_promises():
-    relations = dm.image_relations(flips=("left-right", "top-bottom"))
+    relations = dm.relations.image_relations(flips=("left-right", "top-bottom"))
     promises = {name: relation.promise for name, relation in relations.items()}
     assert promises["image.brighter"] == promises["image.noise"] == promises["image.one pixel"] == "MRR"
     assert promises["image.shift right"] == "HMR"
     assert promises["image.flip top-bottom"] == "MR"
-    assert "image.flip left-right" not in dm.image_relations()
+    assert "image.flip left-right" not in dm.relations.image_relations()
     assert relations["image.flip left-right"].necessary
     assert relations["image.border"].robustness
     assert "In the domain of classifiers of images" in str(relations["image.shift down"])
@@ -38,14 +38,14 @@ def test_the_relations_have_names_and_promises():
 
 
 def test_a_declared_flip_is_violated_where_sides_matter_and_holds_where_not():
-    flips = dm.image_relations(flips="left-right")["image.flip left-right"]
+    flips = dm.relations.image_relations(flips="left-right")["image.flip left-right"]
     assert dm.check(predict_left, IMAGES, flips).faults
     assert dm.check(predict_bright, IMAGES, flips).passed
 
 
 @pytest.mark.slow
 def test_a_report_shows_the_violation_as_pictures_and_in_words():
-    report = dm.check(predict_left, IMAGES, dm.image_relations(flips="left-right"))
+    report = dm.check(predict_left, IMAGES, dm.relations.image_relations(flips="left-right"))
     assert "image (36 values)" in report.describe()
     assert "pixels differ, most the one in row" in report.describe()
     assert "image[" not in report.describe()
@@ -56,14 +56,14 @@ def test_a_report_shows_the_violation_as_pictures_and_in_words():
 
 def test_violations_are_stored_and_replayed(tmp_path):
     store = tmp_path / "runs.sqlite"
-    relation = dm.image_relations(flips="left-right")["image.flip left-right"]
+    relation = dm.relations.image_relations(flips="left-right")["image.flip left-right"]
     first = dm.check(predict_left, IMAGES, relation, store=store)
     again = dm.check(predict_left, IMAGES, relation, store=store)
     assert first.table.violated.tolist() == again.table.violated.tolist()
 
 
 def test_assert_holds_takes_image_relations():
-    relations = dm.image_relations(flips="left-right")
+    relations = dm.relations.image_relations(flips="left-right")
     dm.assert_holds(
         predict_bright, IMAGES, [relations["image.noise"], relations["image.flip left-right"]], tolerated=0.1
     )
@@ -72,7 +72,7 @@ def test_assert_holds_takes_image_relations():
 
 
 def test_relations_of_sequences():
-    relations = dm.sequence_relations()
+    relations = dm.relations.sequence_relations()
     assert set(relations) == {"sequence.noise", "sequence.shift", "sequence.scale", "sequence.warp"}
     report = dm.check(lambda waves: waves[:, 0] > 0, WAVES, relations, space=WAVE_SPACE)
     violated = dict(zip(report.table["relation"], report.table["violated"], strict=True))
@@ -93,21 +93,21 @@ def test_relations_change_only_their_own_column_of_a_mixed_frame():
         ages.append(frame["age"].tolist())
         return predict_bright(np.stack(frame["digit"]))
 
-    report = dm.check(predict, frame, dm.image_relations(column="digit")["image.darker"], inputs=60)
+    report = dm.check(predict, frame, dm.relations.image_relations(column="digit")["image.darker"], inputs=60)
     assert report.passed
     assert all(set(batch) <= set(range(60)) for batch in ages)
 
 
 def test_tables_have_no_image_relations_and_wrong_arguments_give_one_line():
     frame = pd.DataFrame({"x": np.linspace(0, 1, 30)})
-    report = dm.check(lambda frame: frame["x"] > 0.5, frame, dm.image_relations()["image.noise"])
+    report = dm.check(lambda frame: frame["x"] > 0.5, frame, dm.relations.image_relations()["image.noise"])
     assert report.table["inapplicable"].tolist() == [30]
     with pytest.raises(dm.errors.ArgumentError, match="'other', which is neither an image nor a sequence"):
         dm.check(predict_bright, IMAGES, BlockRelation("shift", ImageShift(rows=1), column="other"))
     with pytest.raises(dm.errors.ArgumentError, match="flips must be 'left-right' or"):
-        dm.image_relations(flips="diagonal")
+        dm.relations.image_relations(flips="diagonal")
     with pytest.raises(dm.errors.ArgumentError, match="amount must be a number"):
-        dm.image_relations(brightness=7)
+        dm.relations.image_relations(brightness=7)
     with pytest.raises(dm.errors.ArgumentError, match="a move of images"):
         BlockRelation("shift", 3)
 

@@ -25,7 +25,7 @@ def test_names_classes_and_objects_are_resolved():
 
 
 def test_dicts_of_relations_are_resolved_alone_and_among_others():
-    search = dm.search_relations()
+    search = dm.relations.search_relations()
     assert resolve_relations(search, "relations", "check") == list(search.values())
     assert resolve_relations([search, "MR-0"], "relations", "check") == [*search.values(), LEARNER_RELATIONS["MR-0"]]
     with pytest.raises(ArgumentError, match="at least one relation"):

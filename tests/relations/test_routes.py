@@ -73,7 +73,7 @@ def routes():
 
 
 def count_violations(town, routes):
-    report = dm.check(town, routes, list(dm.route_relations(PLACES).values()), shrink=False)
+    report = dm.check(town, routes, list(dm.relations.route_relations(PLACES).values()), shrink=False)
     assert not report.table["undefined"].any()
     return {row.relation: row.violated for row in report.table.itertuples() if row.violated}
 
@@ -97,7 +97,7 @@ def test_every_fault_is_found(routes, fault, relation):
 
 
 def test_the_relations_are_instances_of_the_catalogue():
-    relations = dm.route_relations(PLACES)
+    relations = dm.relations.route_relations(PLACES)
     assert list(relations) == ["routes.MR2", "routes.HMR4", "routes.symmetry", "routes.sub-route", "routes.waypoint"]
     for relation in relations.values():
         assert relation.input.pattern in dm.patterns
@@ -108,7 +108,7 @@ def test_the_relations_are_instances_of_the_catalogue():
 
 
 def test_symmetry_is_for_walkers_only(routes):
-    relation = dm.route_relations(PLACES)["routes.symmetry"]
+    relation = dm.relations.route_relations(PLACES)["routes.symmetry"]
     assert relation.applies(routes.assign(mode=["auto", *["pedestrian"] * 29])).tolist() == [False, *[True] * 29]
 
 
@@ -131,10 +131,10 @@ def test_names_become_coordinates_as_precise_as_a_click(routes):
 @in_one_test(
     ("make", "message"),
     [
-        (lambda: dm.route_relations({}), "need a router, or a mapping"),
-        (lambda: dm.route_relations("Helsinki"), "need a router, or a mapping"),
-        (lambda: dm.route_relations(PLACES, digits=0), r"range \[1, 9\]"),
-        (lambda: dm.route_relations(PLACES, km=-1), "a number from 0"),
+        (lambda: dm.relations.route_relations({}), "need a router, or a mapping"),
+        (lambda: dm.relations.route_relations("Helsinki"), "need a router, or a mapping"),
+        (lambda: dm.relations.route_relations(PLACES, digits=0), r"range \[1, 9\]"),
+        (lambda: dm.relations.route_relations(PLACES, km=-1), "a number from 0"),
         (lambda: SplitRoute(share=1), "between 0 and 1"),
         (lambda: ViaPlace(stops=()), "at least one place"),
     ],

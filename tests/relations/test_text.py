@@ -24,7 +24,7 @@ def model(reviews):
 
 def test_follow_ups():
     frame = pd.DataFrame({"text": ["Anna likes a film.", "no name here", "", "WEI!"]})
-    relations = dm.text_relations(synonyms={"film": ["movie"]})
+    relations = dm.relations.text_relations(synonyms={"film": ["movie"]})
     made = {name: relation.follow_up(frame, None)["text"].tolist() for name, relation in relations.items()}
     assert made["text.letter case"] == ["ANNA LIKES A FILM.", "NO NAME HERE", "", "WEI!"]
     assert made["text.punctuation"] == ["Anna likes a film", "no name here.", "", "WEI"]
@@ -46,7 +46,7 @@ def test_names_of_own_groups():
 
 @pytest.mark.slow
 def test_check_of_a_pipeline(model, reviews):
-    report = dm.check(model, reviews[0], relations=list(dm.text_relations().values()), inputs=200)
+    report = dm.check(model, reviews[0], relations=list(dm.relations.text_relations().values()), inputs=200)
     violated = report.table.set_index("relation")["violated"]
     assert violated[["text.letter case", "text.punctuation", "text.spaces", "text.neutral words"]].sum() == 0
     assert report.table.set_index("relation")["inapplicable"].to_dict()["text.first name"] == 0
@@ -56,18 +56,20 @@ def test_violations_are_shown_as_marked_sentences(reviews):
     def shouts(texts):
         return ["loud" if any(word.isupper() and len(word) > 1 for word in text.split()) else "quiet" for text in texts]
 
-    report = dm.check(shouts, reviews[0][:40], relations=[dm.text_relations()["text.letter case"]])
+    report = dm.check(shouts, reviews[0][:40], relations=[dm.relations.text_relations()["text.letter case"]])
     assert report.table["violated"].tolist() == [40]
     assert "{+" in report.describe()
     assert "<ins>" in report.to_html()
     with pytest.raises(AssertionError, match="letter case"):
-        dm.assert_holds(shouts, pd.DataFrame({"text": reviews[0][:40]}), dm.text_relations()["text.letter case"])
+        dm.assert_holds(
+            shouts, pd.DataFrame({"text": reviews[0][:40]}), dm.relations.text_relations()["text.letter case"]
+        )
 
 
 def test_hunt_says_that_texts_have_no_limits(model, reviews):
     space = dm.Space.from_frame(pd.DataFrame({"text": reviews[0]}))
     with pytest.raises(UsageError, match=r"text|change"):
-        dm.hunt(dm.wrap(model, space=space), [dm.text_relations()["text.typo"]], budget=10)
+        dm.hunt(dm.wrap(model, space=space), [dm.relations.text_relations()["text.typo"]], budget=10)
 
 
 def test_texts_have_no_direction(model, reviews):
@@ -87,4 +89,4 @@ def test_texts_have_no_direction(model, reviews):
 )
 def test_wrong_options(options, message):
     with pytest.raises(UsageError, match=message):
-        dm.text_relations(**options)
+        dm.relations.text_relations(**options)

@@ -61,14 +61,14 @@ def build_translator(
 
 
 def check(model: Callable[[pd.DataFrame], list[str]], *names: str) -> dict[str, RelationResult]:
-    relations = dm.translation_relations()
+    relations = dm.relations.translation_relations()
     chosen = [relations[name] for name in names] if names else list(relations.values())
     report = dm.check(model, FRAME, chosen, seed=0)
     return {entry.relation: entry for entry in report.entries}
 
 
 def test_relations_are_those_of_the_thesis_with_their_patterns() -> None:
-    relations = dm.translation_relations()
+    relations = dm.relations.translation_relations()
     assert list(relations) == NAMES
     assert {name: (relation.input.pattern, relation.output.pattern) for name, relation in relations.items()} == PATTERNS
     promises = {name: relation.promise for name, relation in relations.items()}
@@ -78,7 +78,7 @@ def test_relations_are_those_of_the_thesis_with_their_patterns() -> None:
 
 
 def test_follow_ups_are_those_of_the_thesis() -> None:
-    relations = dm.translation_relations()
+    relations = dm.relations.translation_relations()
     expected = {
         "translation.HMR5": "The cat drinks milk. Please come ASAP.",
         "translation.MRR1": "The cat drinks milk. Please come as soon as possible .",
@@ -146,7 +146,7 @@ def test_an_unstable_translator_violates_mr3() -> None:
 
 def test_the_report_shows_types_and_marks_the_difference() -> None:
     model = build_translator(lambda text, answer: "*mary" + answer[5:] if text.startswith("mary") else answer)
-    relation = dm.translation_relations()["translation.MRR7"]
+    relation = dm.relations.translation_relations()["translation.MRR7"]
     report = dm.check(model, FRAME, [relation], seed=0)
     text, page, document = report.describe(), report.to_html(), report.document()
     assert "1 (A 1)" in text
@@ -205,7 +205,7 @@ def test_similarity_has_a_threshold() -> None:
 )
 def test_bad_arguments(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
-        dm.translation_relations(**arguments)  # type: ignore[arg-type]
+        dm.relations.translation_relations(**arguments)  # type: ignore[arg-type]
 
 
 def test_bad_thresholds_of_the_round_trip_are_rejected() -> None:

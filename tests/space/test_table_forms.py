@@ -15,6 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 import datamorphic as dm
 from datamorphic.errors import DataError
 from datamorphic.space.table_forms import accept_tables, to_plain_data
+from support.public_names import list_public_names
 
 rng = np.random.default_rng(0)
 FRAME = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60)})
@@ -38,8 +39,7 @@ class ArrowOnly:
 def find_data_parameters():
     """Return the public functions and methods with a parameter for data, by name."""
     functions = {}
-    for name in dm.__all__:
-        owner = getattr(dm, name)
+    for name, owner in list_public_names().items():
         members = {name: owner} if inspect.isfunction(owner) else {}
         if inspect.isclass(owner):
             members = {f"{name}.{key}": getattr(owner, key) for key in vars(owner) if not key.startswith("_")}

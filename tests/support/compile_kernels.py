@@ -11,7 +11,7 @@ from datamorphic.hunting.selectors import SELECTORS, make_selector
 
 
 def main() -> None:
-    matrix = dm.FunctionRelation(name="matrix", domain=[(0, 1)] * 2, follow_up=dm.Affine.scaled(2.0, 2))
+    matrix = dm.FunctionRelation(name="matrix", domain=[(0, 1)] * 2, follow_up=dm.relations.Affine.scaled(2.0, 2))
     function = dm.FunctionRelation(name="function", domain=[(0, 1)] * 2, follow_up=lambda x: 2 * x)
     curved = dm.FunctionRelation(name="curved", domain=[(0, 1)] * 2, follow_up=lambda x: x * x)
     for name in GENERATORS:

@@ -34,7 +34,7 @@ DOCUMENTS = pd.DataFrame(
 
 @pytest.fixture(scope="module")
 def engine():
-    with dm.SqliteSearch(DOCUMENTS) as engine:
+    with dm.systems.SqliteSearch(DOCUMENTS) as engine:
         yield engine
 
 
@@ -76,22 +76,22 @@ def test_a_case_needs_only_a_query(engine):
 
 
 def test_all_words_or_any_word():
-    with dm.SqliteSearch(DOCUMENTS, match="any") as engine:
+    with dm.systems.SqliteSearch(DOCUMENTS, match="any") as engine:
         assert engine.search("wool cafés")["hits"] == 3
         assert engine.search("wool hats")["hits"] == 2
-    with dm.SqliteSearch(DOCUMENTS) as engine:
+    with dm.systems.SqliteSearch(DOCUMENTS) as engine:
         assert engine.search("wool cafés")["hits"] == 0
 
 
 def test_stop_words_make_both_wordings_the_same():
-    with dm.SqliteSearch(DOCUMENTS, stop_words=True) as engine:
+    with dm.systems.SqliteSearch(DOCUMENTS, stop_words=True) as engine:
         assert engine.search("men's sweaters") == engine.search("sweaters for men")
         assert engine.search("for the") == {"hits": 0, "items": []}
 
 
 def test_pages_and_rounded_counts():
     many = pd.DataFrame({"title": ["hat"] * 2345})
-    with dm.SqliteSearch(many, rounded=True, page_size=3) as engine:
+    with dm.systems.SqliteSearch(many, rounded=True, page_size=3) as engine:
         assert engine.search("hats") == {"hits": 2000, "items": [0, 1, 2]}
 
 
@@ -138,7 +138,7 @@ def test_a_wrong_case_spoils_no_other(engine):
 )
 def test_wrong_documents_are_rejected_in_one_line(documents, message):
     with pytest.raises(dm.errors.DataError, match=message) as error:
-        dm.SqliteSearch(documents)
+        dm.systems.SqliteSearch(documents)
     assert "\n" not in str(error.value)
 
 
@@ -148,12 +148,12 @@ def test_wrong_documents_are_rejected_in_one_line(documents, message):
 )
 def test_wrong_options_are_rejected(options):
     with pytest.raises(dm.errors.ArgumentError, match=next(iter(options))):
-        dm.SqliteSearch(DOCUMENTS, **options)
+        dm.systems.SqliteSearch(DOCUMENTS, **options)
 
 
 def test_sorting_by_price_needs_prices():
     with (
-        dm.SqliteSearch(DOCUMENTS[["title"]]) as engine,
+        dm.systems.SqliteSearch(DOCUMENTS[["title"]]) as engine,
         pytest.raises(dm.errors.ModelError, match="no column 'price'"),
     ):
         engine.search("wool", sort=PRICE_UP)
@@ -168,7 +168,7 @@ def test_copies_share_the_index_and_pickled_twins_build_their_own(engine):
 
 
 def test_a_closed_engine_starts_again():
-    engine = dm.SqliteSearch(DOCUMENTS)
+    engine = dm.systems.SqliteSearch(DOCUMENTS)
     first = engine.start()
     engine.close()
     engine.close()

@@ -83,12 +83,12 @@ def test_commands_come_from_the_mode_file(folder: Path) -> None:
 
 def test_what_is_missing_is_said_in_one_line(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ModelError, match=r"no translation direction 'eng-xyz' here. Installed: aaa-bbb, bbb-aaa, odd"):
-        dm.ApertiumTranslator("eng-xyz").translate(["a"])
+        dm.systems.ApertiumTranslator("eng-xyz").translate(["a"])
     with pytest.raises(ModelError, match="uses the program 'rm', which is not known to work in an open pipe"):
-        dm.ApertiumTranslator("odd").translate(["a"])
+        dm.systems.ApertiumTranslator("odd").translate(["a"])
     (folder / "apertium-tagger").unlink()
     with pytest.raises(MissingPackage, match="'apertium-tagger' of Apertium is not installed"):
-        dm.ApertiumTranslator("bbb-aaa").translate(["a"])
+        dm.systems.ApertiumTranslator("bbb-aaa").translate(["a"])
     monkeypatch.setenv("APERTIUM_DATADIR", str(tmp_path / "nothing"))
     assert explain_missing_apertium() == (
         "Apertium is not installed. Install it (Debian, Ubuntu): apt install apertium apertium-eng-spa"
@@ -99,7 +99,7 @@ def test_texts_are_translated_in_order_and_per_direction(folder: Path) -> None:
     frame = pd.DataFrame(
         {"text": ["one", "two", "", "3 $ @"], "direction": ["aaa-bbb", "bbb-aaa", "aaa-bbb", "aaa-bbb"]}
     )
-    with dm.ApertiumTranslator("aaa-bbb") as translator:
+    with dm.systems.ApertiumTranslator("aaa-bbb") as translator:
         assert translator.processes == ()
         assert translator.execute(frame).values.tolist() == ["ONE", "TWO", "", "3 $ @"]
         pids = translator.processes
@@ -118,7 +118,7 @@ def test_texts_are_translated_in_order_and_per_direction(folder: Path) -> None:
 
 
 def test_shallow_copies_share_the_processes(folder: Path) -> None:
-    translator = dm.ApertiumTranslator("aaa-bbb")
+    translator = dm.systems.ApertiumTranslator("aaa-bbb")
     translator.translate(["a"])
     twin = copy.copy(translator)
     pids = translator.processes
@@ -132,7 +132,7 @@ def test_shallow_copies_share_the_processes(folder: Path) -> None:
 @pytest.mark.slow
 def test_a_batch_is_asked_again_once_then_a_row_has_an_error(folder: Path) -> None:
     texts = ["first", "die", "between", "hang", "last"]
-    with dm.ApertiumTranslator("aaa-bbb", timeout=5) as translator:
+    with dm.systems.ApertiumTranslator("aaa-bbb", timeout=5) as translator:
         outputs = translator.execute(pd.DataFrame({"text": texts}))
     assert outputs.status.tolist() == [Status.OK, Status.DIED, Status.OK, Status.TIMEOUT, Status.OK]
     assert outputs.values[[0, 2, 4]].tolist() == ["FIRST", "BETWEEN", "LAST"]
@@ -143,21 +143,21 @@ def test_a_batch_is_asked_again_once_then_a_row_has_an_error(folder: Path) -> No
 
 
 def test_a_pipe_that_ends_once_is_started_again(folder: Path) -> None:
-    with dm.ApertiumTranslator("aaa-bbb") as translator:
+    with dm.systems.ApertiumTranslator("aaa-bbb") as translator:
         assert translator.translate(["a", "once", "b"]) == ["A", "ONCE", "B"]
 
 
 def test_a_direction_that_does_not_work_is_an_error_at_the_start(folder: Path) -> None:
     (folder / "lt-proc").write_text(f"#!{sys.executable} -S\nimport sys; sys.exit('cannot open x.bin')\n")
     with pytest.raises(ModelError, match=r"Apertium aaa-bbb does not work \(cannot open x.bin\)"):
-        dm.ApertiumTranslator("aaa-bbb").translate(["a"])
+        dm.systems.ApertiumTranslator("aaa-bbb").translate(["a"])
 
 
 def test_texts_that_cannot_be_sent_have_an_error_each(folder: Path) -> None:
     texts = pd.Series(["fine", "a\0b", None, 3, "\ud800", "x " * 100, "y" * 1001], dtype=object)
-    with dm.ApertiumTranslator("aaa-bbb", max_characters=150) as translator:
+    with dm.systems.ApertiumTranslator("aaa-bbb", max_characters=150) as translator:
         outputs = translator.execute(pd.DataFrame({"text": texts}))
-        longer = dm.ApertiumTranslator("aaa-bbb").execute(pd.DataFrame({"text": texts[6:]}))
+        longer = dm.systems.ApertiumTranslator("aaa-bbb").execute(pd.DataFrame({"text": texts[6:]}))
         directions = translator.execute(pd.DataFrame({"text": ["a"], "direction": [np.nan]}))
     assert outputs.ok.tolist() == [True, *[False] * 6]
     assert outputs.messages[1].startswith("the text has a NUL character")
@@ -181,11 +181,11 @@ def test_texts_that_cannot_be_sent_have_an_error_each(folder: Path) -> None:
 )
 def test_bad_arguments(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
-        dm.ApertiumTranslator(**arguments)  # type: ignore[arg-type]
+        dm.systems.ApertiumTranslator(**arguments)  # type: ignore[arg-type]
 
 
 def test_bad_queries(folder: Path) -> None:
-    translator = dm.ApertiumTranslator("aaa-bbb")
+    translator = dm.systems.ApertiumTranslator("aaa-bbb")
     with pytest.raises(ArgumentError, match="needs a column 'text' with the texts"):
         translator.execute(pd.DataFrame({"texts": ["a"]}))
     with pytest.raises(ArgumentError, match="a list of texts"):

@@ -5,8 +5,9 @@ Names are imported on first use: most users need one of them.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from .._lazy import list_modules, make_getattr
 
 if TYPE_CHECKING:
     from .loans.attributes import replace_sentinels as replace_sentinels
@@ -22,29 +23,21 @@ if TYPE_CHECKING:
     from .sets import available as available
     from .sets import load as load
 
-_MODULES = {
-    "ExampleSystem": "pattern_examples",
-    "available": "sets",
-    "default_probability": "loans.true_risk",
-    "example_systems": "pattern_examples",
-    "load": "sets",
-    "load_german_credit": "loans.german_credit",
-    "make_loan_book": "loans.book",
-    "make_product_queries": "products",
-    "make_products": "products",
-    "read_freddie_mac": "loans.freddie_mac",
-    "read_loan_book": "loans.book_file",
-    "replace_sentinels": "loans.attributes",
-}
+_MODULES = list_modules(
+    {
+        "loans.attributes": "replace_sentinels",
+        "loans.book": "make_loan_book",
+        "loans.book_file": "read_loan_book",
+        "loans.freddie_mac": "read_freddie_mac",
+        "loans.german_credit": "load_german_credit",
+        "loans.true_risk": "default_probability",
+        "pattern_examples": "ExampleSystem example_systems",
+        "products": "make_product_queries make_products",
+        "sets": "available load",
+    }
+)
 __all__ = sorted(_MODULES)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)
-    globals()[name] = value
-    return value
+__getattr__ = make_getattr(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

@@ -76,8 +76,8 @@ def make_products(n: int = 20_000, language: str = "en", seed: int = 0) -> pd.Da
     Returns
     -------
     DataFrame
-        Columns ``id``, ``title``, ``description``, ``brand``, ``department``, ``price``: documents for `dm.SqliteSearch` and
-        `dm.TantivySearch`.
+        Columns ``id``, ``title``, ``description``, ``brand``, ``department``, ``price``: documents for `dm.systems.SqliteSearch` and
+        `dm.systems.TantivySearch`.
 
     Examples
     --------

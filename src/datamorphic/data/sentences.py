@@ -27,7 +27,7 @@ def read_texts() -> TranslationTexts:
 def load_sentences() -> pd.DataFrame:
     """Return the texts as a frame with the columns ``text`` and ``direction``.
 
-    They are 114 texts, of one or two sentences. The relations of ``dm.translation_relations`` apply to at least 50 of them each.
+    They are 114 texts, of one or two sentences. The relations of ``dm.relations.translation_relations`` apply to at least 50 of them each.
 
     Examples
     --------

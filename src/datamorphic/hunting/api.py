@@ -58,7 +58,7 @@ def hunt(
         The generator that chooses the next group; see `dm.generate`. By default ``"SFIDMT-ART"``; for relations about
         rows of a frame ``"MD-ART"``, which compares sources only, because making the follow-ups of all candidates
         would take long. ``"rows"`` takes the rows of `data` as sources, in a random order and none twice per relation; it
-        is the default for texts and for relations made of patterns, such as `dm.translation_relations()`, whose cases
+        is the default for texts and for relations made of patterns, such as `dm.relations.translation_relations()`, whose cases
         cannot be drawn.
     selector : str, optional
         The selector that chooses among several relations, e.g. ``"MRGS-ART"``. By default relations take turns, each

@@ -146,7 +146,7 @@ def image_relations(
     --------
     >>> import numpy as np, datamorphic as dm
     >>> images = np.random.default_rng(0).random((30, 4, 4))
-    >>> report = dm.check(lambda images: images.mean(axis=(1, 2)) > 0.9, images, dm.image_relations(flips="left-right"))
+    >>> report = dm.check(lambda images: images.mean(axis=(1, 2)) > 0.9, images, dm.relations.image_relations(flips="left-right"))
     >>> int(report.table.violated.sum())
     0
     """
@@ -205,7 +205,7 @@ def sequence_relations(
     >>> import numpy as np, datamorphic as dm
     >>> waves = np.sin(np.linspace(0, 6, 30) + np.arange(20)[:, None])
     >>> space = dm.Space([dm.Sequence("wave", 30, low=-1, high=1)])
-    >>> report = dm.check(lambda waves: np.ptp(waves, axis=1) > 1, waves, dm.sequence_relations(), space=space)
+    >>> report = dm.check(lambda waves: np.ptp(waves, axis=1) > 1, waves, dm.relations.sequence_relations(), space=space)
     >>> int(report.table.violated.sum())
     0
     """

@@ -69,7 +69,7 @@ def resolve_relations(
     groups = list(request) if isinstance(request, list | tuple | set | frozenset) else [request]
     items: list[Any] = []
     for group in groups:
-        items += group.values() if isinstance(group, Mapping) else [group]  # such as dm.search_relations()
+        items += group.values() if isinstance(group, Mapping) else [group]  # such as dm.relations.search_relations()
     if not items:
         reject(argument, owner, "at least one relation", request)
     known = own_relations if isinstance(own_relations, Mapping) else {}

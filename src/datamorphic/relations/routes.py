@@ -223,7 +223,7 @@ def route_relations(
     Examples
     --------
     >>> import datamorphic as dm
-    >>> relations = dm.route_relations({"Kiasma": (60.1716, 24.9367), "Ateneum": (60.1700, 24.9443)})
+    >>> relations = dm.relations.route_relations({"Kiasma": (60.1716, 24.9367), "Ateneum": (60.1700, 24.9443)})
     >>> print(relations["routes.waypoint"].statement)
     the route must go via another place: the answer (minutes) does not fall
     """

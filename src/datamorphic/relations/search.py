@@ -1,7 +1,7 @@
 """Relations of search engines: MR1 and HMR1 to HMR3 of Ying (2024, section 6.5.2), on numbers of hits and on rankings.
 
 A case has the columns ``query``, ``department`` and ``sort``. The answer is a dict with the number of ``hits`` and the ranked
-``items``, as `dm.SqliteSearch` and `dm.TantivySearch` give it.
+``items``, as `dm.systems.SqliteSearch` and `dm.systems.TantivySearch` give it.
 
 HMR1 is printed the wrong way round: "the follow-up output should be greater than or equal to the source output". The example of
 the same paragraph has it right, and so has this module: a filter gives at most as many hits.
@@ -288,7 +288,7 @@ def search_relations(
     Examples
     --------
     >>> import datamorphic as dm
-    >>> for name, relation in dm.search_relations().items():
+    >>> for name, relation in dm.relations.search_relations().items():
     ...     print(f"{name} ({relation.promise}): {relation.statement}")
     search.MR1 (MR): the sorting rule changes: the number of hits stays the same
     search.HMR1 (HMR): a filter is added: the number of hits does not rise

@@ -196,7 +196,7 @@ def text_relations(
     >>> import datamorphic as dm
     >>> predict = lambda texts: ["loud" if text.isupper() else "quiet" for text in texts]
     >>> texts = [f"This is text number {i}, and it is fine." for i in range(50)]
-    >>> relations = dm.text_relations()
+    >>> relations = dm.relations.text_relations()
     >>> report = dm.check(predict, texts, relations=[relations["text.letter case"], relations["text.spaces"]])
     >>> report.table[["relation", "violated"]].values.tolist()
     [['text.letter case', 50], ['text.spaces', 0]]

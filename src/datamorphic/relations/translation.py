@@ -372,7 +372,7 @@ def translation_relations(
     Examples
     --------
     >>> import datamorphic as dm
-    >>> relations = dm.translation_relations()
+    >>> relations = dm.relations.translation_relations()
     >>> print(relations["translation.MRR7"])
     In the domain of machine translation
     assuming that

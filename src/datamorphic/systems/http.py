@@ -159,7 +159,7 @@ class HttpService(ResourceSystem):
     Examples
     --------
     >>> import datamorphic as dm
-    >>> service = dm.HttpService(
+    >>> service = dm.systems.HttpService(
     ...     "https://models.example/decide",
     ...     method="POST",
     ...     json={"applicant": "{*}"},

@@ -76,7 +76,7 @@ class ValhallaRouter(ResourceSystem):
     Examples
     --------
     >>> import datamorphic as dm
-    >>> router = dm.ValhallaRouter("Helsinki.osm.pbf", mode="bicycle")  # nothing is read before the first query
+    >>> router = dm.systems.ValhallaRouter("Helsinki.osm.pbf", mode="bicycle")  # nothing is read before the first query
     >>> router
     ValhallaRouter(Valhalla on Helsinki.osm.pbf)
     """

@@ -319,7 +319,7 @@ class SqliteSearch(SearchEngine):
     --------
     >>> import datamorphic as dm, pandas as pd
     >>> sweaters = pd.DataFrame({"title": ["Men's wool sweater", "Wool sweaters for men", "Sweater"]})
-    >>> with dm.SqliteSearch(sweaters) as engine:
+    >>> with dm.systems.SqliteSearch(sweaters) as engine:
     ...     engine.search("men's sweaters"), engine.search("sweaters for men")
     ({'hits': 1, 'items': [0]}, {'hits': 1, 'items': [1]})
     """
@@ -333,7 +333,7 @@ class SqliteSearch(SearchEngine):
             except sqlite3.OperationalError:
                 raise ModelError(
                     f"SQLite {sqlite3.sqlite_version} of this Python has no FTS5. Install a Python whose SQLite has it, or use "
-                    "dm.TantivySearch: pip install 'datamorphic[search]'"
+                    "dm.systems.TantivySearch: pip install 'datamorphic[search]'"
                 ) from None
         connection.close()
 
@@ -426,7 +426,7 @@ class TantivySearch(SearchEngine):
     --------
     >>> import datamorphic as dm, pandas as pd
     >>> sweaters = pd.DataFrame({"title": ["男士毛衣", "毛衣男士", "毛衣"], "department": ["男装", "男装", "女装"]})
-    >>> with dm.TantivySearch(sweaters, language="zh") as engine:
+    >>> with dm.systems.TantivySearch(sweaters, language="zh") as engine:
     ...     engine.search("男士毛衣"), engine.search("毛衣", department="男装")
     ({'hits': 1, 'items': [0]}, {'hits': 2, 'items': [0, 1]})
     """

@@ -288,13 +288,13 @@ class ApertiumTranslator(ResourceSystem):
     Examples
     --------
     >>> import datamorphic as dm
-    >>> translator = dm.ApertiumTranslator("eng-spa")
+    >>> translator = dm.systems.ApertiumTranslator("eng-spa")
     >>> translator
     ApertiumTranslator('eng-spa')
 
     With Apertium installed::
 
-        with dm.ApertiumTranslator("eng-spa") as translator:
+        with dm.systems.ApertiumTranslator("eng-spa") as translator:
             translator.translate(["Mary likes water."])     # ['A Mary le gusta el agua.']
     """
 

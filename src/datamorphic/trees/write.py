@@ -1,4 +1,4 @@
-"""`dm.write_pmml`: write the trees of a model of any supported library to a PMML file."""
+"""`dm.trees.write_pmml`: write the trees of a model of any supported library to a PMML file."""
 
 from __future__ import annotations
 

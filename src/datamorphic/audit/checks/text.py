@@ -287,7 +287,7 @@ def _build_name_finding(
         detail=detail,
         remedy="A name says nothing about the content of a text. Look at what the training data say about it, replace names by "
         "placeholders before training, or balance the data. Then keep it so with a test: "
-        f"dm.assert_holds(model, data, dm.text_relations({column_name!r})['text.first name']).",
+        f"dm.assert_holds(model, data, dm.relations.text_relations({column_name!r})['text.first name']).",
         **count_rows(cases, count, "case"),
         examples=build_examples((before, after), answers, range(len(rows))),
         sections=(

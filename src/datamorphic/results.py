@@ -1,0 +1,60 @@
+"""What the public functions return, by name: for annotations, and to look them up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ._lazy import list_modules, make_getattr
+
+if TYPE_CHECKING:
+    from .audit.result import AuditResult as AuditResult
+    from .core.result import Example as Example
+    from .core.result import Finding as Finding
+    from .core.result import Measure as Measure
+    from .exploration.diff.diff import Difference as Difference
+    from .exploration.front import Front as Front
+    from .hunting.result import Hunt as Hunt
+    from .hunting.simulation import Simulation as Simulation
+    from .morphisms.case_columns import Correctness as Correctness
+    from .morphisms.case_statistics import CaseStatistics as CaseStatistics
+    from .morphisms.law_result import LawReport as LawReport
+    from .mutation.result import Mutation as Mutation
+    from .relations.check.result import CheckReport as CheckReport
+    from .risk.credit.result import CreditReport as CreditReport
+    from .risk.fairness.result import FairnessReport as FairnessReport
+    from .scripting.result import ScriptResult as ScriptResult
+    from .studies.overview import StudyOverview as StudyOverview
+    from .studies.result import Study as Study
+    from .synthesis.combination.result import CombinationResult as CombinationResult
+    from .synthesis.optimisation.result import Optimisation as Optimisation
+    from .trees.coverage.coverage import Coverage as Coverage
+    from .trees.coverage.mutation import MutationScore as MutationScore
+    from .trees.coverage.selection import Selection as Selection
+
+_MODULES = list_modules(
+    {
+        ".audit.result": "AuditResult",
+        ".core.result": "Example Finding Measure",
+        ".exploration.diff.diff": "Difference",
+        ".exploration.front": "Front",
+        ".hunting.result": "Hunt",
+        ".hunting.simulation": "Simulation",
+        ".morphisms.case_columns": "Correctness",
+        ".morphisms.case_statistics": "CaseStatistics",
+        ".morphisms.law_result": "LawReport",
+        ".mutation.result": "Mutation",
+        ".relations.check.result": "CheckReport",
+        ".risk.credit.result": "CreditReport",
+        ".risk.fairness.result": "FairnessReport",
+        ".scripting.result": "ScriptResult",
+        ".studies.overview": "StudyOverview",
+        ".studies.result": "Study",
+        ".synthesis.combination.result": "CombinationResult",
+        ".synthesis.optimisation.result": "Optimisation",
+        ".trees.coverage.coverage": "Coverage",
+        ".trees.coverage.mutation": "MutationScore",
+        ".trees.coverage.selection": "Selection",
+    }
+)
+__all__ = sorted(_MODULES)
+__getattr__ = make_getattr(__name__, _MODULES)
