@@ -11,6 +11,6 @@ if TYPE_CHECKING:
     from .read import read_forest as read_forest
     from .write import write_pmml as write_pmml
 
-_MODULES = list_modules({".pmml.files": "read_pmml", ".read": "read_forest", ".write": "write_pmml"})
+_MODULES = list_modules({"pmml.files": "read_pmml", "read": "read_forest", "write": "write_pmml"})
 __all__ = sorted(_MODULES)
 __getattr__ = make_getattr(__name__, _MODULES)
