@@ -104,9 +104,11 @@ SHORT_RUNS = {
 def test_every_command_that_takes_data_takes_a_space(run, monkeypatch, line):
     spaces = []
     read = load.load_space
-    for name in ("check", "combine", "command", "cover", "explore", "laws", "optimise", "select", "test"):
-        module = importlib.import_module(f"datamorphic.cli.{name}")
-        monkeypatch.setattr(module, "load_space", lambda *given: spaces.append(read(*given)) or spaces[-1])
+    names = ("check", "combine", "command", "cover", "laws", "optimise", "select", "test")
+    modules = [importlib.import_module(f"datamorphic.cli.{name}") for name in names]
+    for module in modules:
+        if hasattr(module, "load_space"):  # the others are made by `command`
+            monkeypatch.setattr(module, "load_space", lambda *given: spaces.append(read(*given)) or spaces[-1])
     run(line, SHORT_RUNS[line])
     if "init" not in line:
         [space] = spaces
