@@ -70,7 +70,7 @@ def test_results_have_all_exports(tmp_path):
 
 
 def test_the_model_may_be_a_file(tmp_path):
-    dm.write_pmml(dm.read_forest(MODEL), tmp_path / "tree.pmml")
+    dm.trees.write_pmml(dm.trees.read_forest(MODEL), tmp_path / "tree.pmml")
     assert dm.cover(tmp_path / "tree.pmml", ROWS[:2]).share == dm.cover(MODEL, ROWS[:2]).share == 0.5
 
 
