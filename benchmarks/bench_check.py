@@ -13,6 +13,7 @@ from datamorphic.relations.learner.necessity import find_requirement
 from datamorphic.relations.learner.sampling import draw_random_training
 from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
 from datamorphic.relations.learner.waves import TrainingSource
+from datamorphic.runs.driver import Driver
 from datamorphic.systems.learner import Learner
 from datamorphic.systems.weka import Weka, explain_missing_weka
 
@@ -33,14 +34,11 @@ def main():
 
         def run(learner=learner, views=views, call_counts=call_counts):
             tested = prepare_outcomes([LEARNER_RELATIONS[name] for name in NAMES], views, 0, "count")
-            exam = LearnerSession(
-                learner=learner,
-                outcomes=tested,
-                inputs=TrainingSource(draw_random_training, INPUTS),
-                drive_options={"progress": False},
-            )
+            driver = Driver({"progress": False})
+            inputs = TrainingSource(draw_random_training, INPUTS)
+            exam = LearnerSession(learner=learner, outcomes=tested, inputs=inputs, drive=driver.drive)
             exam.run()
-            call_counts.append(exam.counter.calls)
+            call_counts.append(driver.counter.all_calls)
 
         Learner(learner).execute(draw_random_training(np.random.default_rng(0)))  # a JVM takes its time
         took = seconds(run)

@@ -172,7 +172,7 @@ def _skip_without_needs():
 
 SLOW_EXAMPLES = {  # in docstrings, where they cannot be marked
     "datamorphic.mutation.api.mutate",
-    "datamorphic.relations.check.api.check",
+    "datamorphic.relations.check.run.check",
 }
 
 

@@ -11,7 +11,6 @@ from datamorphic.exploration.options import PlanOptions
 from datamorphic.hunting.options import GenerateOptions, HuntOptions, SimulateOptions
 from datamorphic.morphisms.options import LawOptions
 from datamorphic.mutation.options import MutateOptions
-from datamorphic.relations.check.options import CheckOptions
 from datamorphic.scripting.options import PlayOptions
 from datamorphic.synthesis.optimisation.options import OptimiseOptions
 from support.cases import in_one_test
@@ -41,7 +40,6 @@ HINTS = {"kinds", "steps", "column_steps", "bounds", "orders"}
 GENERATOR_PARAMETERS = {"k", "options"}
 
 OPTION_SETS = {
-    "check": CheckOptions,
     "generate": GenerateOptions,
     "hunt": HuntOptions,
     "laws": LawOptions,

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from .morphisms.system import TestSystem as TestSystem
     from .mutation.api import mutate as mutate
     from .relations.base import Relation as Relation
-    from .relations.check.api import check as check
+    from .relations.check.run import check as check
     from .relations.feature import invariant as invariant
     from .relations.feature import monotone as monotone
     from .relations.function import FunctionRelation as FunctionRelation
@@ -100,7 +100,7 @@ _NAMES = {
     "morphisms.system": "TestSystem",
     "mutation.api": "mutate",
     "relations.base": "Relation",
-    "relations.check.api": "check",
+    "relations.check.run": "check",
     "relations.feature": "invariant monotone",
     "relations.function": "FunctionRelation",
     "relations.learner.base": "ClusterRelation LearnerRelation",

@@ -53,7 +53,6 @@ RENAMED = {
     "shrink": "no-shrink",
     "operators": "operator",
     "learners": "learner",
-    "learner": "MODEL",
     "sut": "SYSTEM",
     "test_system": "SYSTEM",
     "constraints": "no-constraints",

@@ -21,6 +21,7 @@ from datamorphic.relations.learner.necessity import find_requirement
 from datamorphic.relations.learner.sampling import draw_random_training
 from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
 from datamorphic.relations.learner.waves import TrainingSource
+from datamorphic.runs.driver import Driver
 from datamorphic.systems.training import Training
 
 SEED = 3
@@ -183,17 +184,15 @@ def examined(learner, names, draw, count, cases, ties="aside", **driving):
     relations = [LEARNER_RELATIONS[name] for name in names]
     views = {name: find_requirement(name, learner) for name in names}
     tested = [
-        Recorded(prepare_outcome.relation, prepare_outcome.requirement, prepare_outcome.judging)
-        for prepare_outcome in prepare_outcomes(relations, views, SEED, ties)
+        Recorded(relation=outcome.relation, requirement=outcome.requirement, judging=outcome.judging)
+        for outcome in prepare_outcomes(relations, views, SEED, ties)
     ]
+    driver = Driver({"progress": False, **driving})
     exam = LearnerSession(
-        learner=learner,
-        outcomes=tested,
-        inputs=TrainingSource(draw, count, cases, SEED),
-        drive_options={"progress": False, **driving},
+        learner=learner, outcomes=tested, inputs=TrainingSource(draw, count, cases, SEED), drive=driver.drive
     )
     exam.run()
-    return {item.relation.name: item.seen for item in tested}, tested, exam.counter.runs
+    return {item.relation.name: item.seen for item in tested}, tested, driver.counter.runs
 
 
 @pytest.mark.slow

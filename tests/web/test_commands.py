@@ -37,13 +37,13 @@ def test_wrong_values_are_refused(values, message):
 
 def test_code_is_chosen_from_a_list():
     with pytest.raises(UsageError, match="from a list"):
-        build_arguments("check", {"relation": ["os:system"]})
+        build_arguments("check", {"relations": ["os:system"]})
     with pytest.raises(UsageError, match="one from the list"):
-        build_arguments("check", {"relation": ["os:system"]}, choices={"relation": ["row order"]})
+        build_arguments("check", {"relations": ["os:system"]}, choices={"relations": ["row order"]})
 
 
 def test_options_with_names_of_their_own():
-    assert build_arguments("check", {"cases": 60, "count_ties": True}) == ["--inputs=60", "--count-ties"]
+    assert build_arguments("check", {"inputs": 60, "ties": True}) == ["--inputs=60", "--count-ties"]
     assert list_fields("cover")["joint"].option == "--joint"
 
 

@@ -274,10 +274,9 @@ def parse_classes(text: str | None) -> list[str | float] | None:
 
 def parse_pair(text: str, option: str, expected: str) -> tuple[str, str]:
     """Split ``NAME=VALUE`` at the first equals sign."""
-    name, sign, value = text.partition("=")
-    if not sign or not name.strip():
-        raise UsageError(f"{option} takes {expected}. Got {text!r}.")
-    return name.strip(), value.strip()
+    from ..core import parsing
+
+    return parsing.parse_pair(text, option, expected)
 
 
 def parse_parameters(texts: Iterable[str] | None) -> dict[str, Any]:

@@ -133,7 +133,7 @@ class Execution(Generic[Subject]):
             raise OutOfBudget(f"the budget is spent after {limit:g} s")
         return True
 
-    def drive(self, flow: Flow[Answer], system: Executor, **details: Any) -> Answer:
+    def drive(self, flow: Flow[Answer], system: Executor, /, **details: Any) -> Answer:
         """Answer the queries of a flow: on the engine, within the budget, with stored answers if the run is resumed.
 
         `details` are further options of `drive`. If the budget is spent or the user ends the run, the flow may return what it has;

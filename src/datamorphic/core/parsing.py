@@ -78,6 +78,19 @@ def parse_names(text: str, option: str) -> list[str]:
     return names
 
 
+def parse_pair(text: str, option: str, expected: str) -> tuple[str, str]:
+    """Split ``NAME=VALUE`` at the first equals sign."""
+    name, sign, value = text.partition("=")
+    if not sign or not name.strip():
+        raise UsageError(f"{option} takes {expected}. Got {text!r}.")
+    return name.strip(), value.strip()
+
+
+def parse_pairs(texts: Sequence[str], option: str, expected: str) -> dict[str, str]:
+    """Return values by name from ``NAME=VALUE``."""
+    return dict(parse_pair(text, option, expected) for text in texts)
+
+
 def parse_budget(text: str) -> str:
     """Return a budget as it is written, which must have a unit: 5 may mean seconds or runs."""
     Budget.parse(text, needs_unit=True)

@@ -28,6 +28,7 @@ class ModelOptions(Inputs, CapabilityOptions):
     ) -> SubjectUnderTest:
         """Return the system under test with its moves and seed cases; `details` are further options, or other values."""
         settings: dict[str, Any] = {
+            "model": self.model,
             "target": target,
             "space": self.space,
             "space_options": self.hints,
@@ -40,7 +41,7 @@ class ModelOptions(Inputs, CapabilityOptions):
             "classes": self.classes,
             "name": self.name,
         }
-        return build_subject(self.model, data, **(settings | details))
+        return build_subject(data=data, **(settings | details))
 
     def describe_run(self, execution: Execution[SubjectUnderTest]) -> dict[str, Any]:
         """Return the name of the system and the request, with the model and the seed cases to compare."""

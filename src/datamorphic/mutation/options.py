@@ -11,7 +11,7 @@ from .._estimates import refuse_many_rows
 from .._typing import DataLike, SupportsFit
 from .._validation import validate_integer, validate_seed, validate_timeout
 from ..errors import ArgumentError
-from ..relations.check.options import validate_like
+from ..relations.check.selection import validate_like
 from ..relations.learner.sampling import MAX_TRAINING_ROWS, RANDOM_ATTRIBUTE_COUNT, RANDOM_DATA, is_random
 from ..relations.registry import RelationsLike
 from ..runs.engines import MAX_WORKERS

@@ -222,9 +222,8 @@ def _check_relations(
     if plan.model_relations:
         session = ModelSession(
             subject=_build_model(learner, plan, plan.inputs.count),
-            relations=plan.model_relations,
+            outcomes=[ModelRelationOutcome(relation=relation) for relation in plan.model_relations],
             seed=plan.inputs.seed,
-            drive_options={"progress": False},
             shrinks=False,
         )
         session.run()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
 import numpy as np
 
@@ -51,6 +51,11 @@ class CallCounter:
     retried_failures: tuple[int, int] | None = None
     health: Health = field(default_factory=Health)
     _incidents: list[tuple[Batch, Outputs]] = field(default_factory=list)
+
+    @property
+    def all_calls(self) -> int:
+        """The rows that the system computed, with those that were queried again."""
+        return self.calls + self.health.repeated_rows
 
     @property
     def has_incidents(self) -> bool:
@@ -241,3 +246,29 @@ class RunLimits:
         self._counter.interrupted = True
         if self.interrupts.count <= 1:
             flow.throw(Interrupted("interrupted"))
+
+
+class FlowDriver(Protocol):
+    """What answers flows: `Driver.drive`, or that of a capability that is executed."""
+
+    def __call__(self, flow: Flow[Result], system: Executor, /, **details: Any) -> Result:
+        """Answer a flow by a system; `details` are further options of `drive`."""
+
+
+@dataclass
+class Driver:
+    """Answers flows one after the other: with the same settings, within one budget, and with one count of their cost."""
+
+    settings: Mapping[str, Any] = field(default_factory=dict)  # options of `drive`
+    budget: Budget = field(default_factory=Budget)
+    counter: CallCounter = field(default_factory=CallCounter)
+
+    def drive(self, flow: Flow[Result], system: Executor, /, **details: Any) -> Result:
+        """Answer a flow by a system; `details` are further options of `drive`."""
+        counter = CallCounter()  # a drive overwrites the figures of its counter
+        budget = self.budget.subtract(self.counter.runs, self.counter.seconds)
+        settings: dict[str, Any] = {"budget": budget, **self.settings, **details}
+        try:
+            return drive(flow, system, tally=counter, **settings)
+        finally:
+            self.counter.add(counter)

@@ -31,6 +31,7 @@ from ..space.points import Batch, Points
 from ..space.serialize import value_from_json, value_to_json
 from ..systems.base import ScoreRequest, SystemTraits
 from ..systems.guard import SolvedPiece
+from ..systems.training import TrainingBatch
 from .deadline import DeadlinePassed, TimeLimit, hold_deadlines
 from .run import JournalEntry
 from .store import Store
@@ -325,6 +326,9 @@ def _compute_fingerprint(batch: Batch, scores: ScoreRequest) -> str:
     digest = hashlib.sha256(f"{len(batch)} {scores} ".encode())
     if isinstance(batch, Points):
         digest.update(batch.codes.tobytes(order="F"))
+    elif isinstance(batch, TrainingBatch):
+        for part in batch.iter_bytes():
+            digest.update(part)
     else:
         digest.update(batch.frame.to_csv(index=False).encode(errors="surrogatepass"))
     return digest.hexdigest()

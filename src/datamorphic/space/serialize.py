@@ -13,6 +13,7 @@ from .answers import Record
 from .blocks import BLOCK_CLASSES, Block, block_from_dict
 from .constraints import AllowedCombinations, Compare, Constraint, Dependency, LinearEquality, OneHot
 from .features import Categorical, Continuous, Feature, Integer
+from .partition import RowPartition
 from .space import Space
 from .text_feature import Text
 
@@ -66,6 +67,8 @@ def value_to_json(value: object, role: str = "value") -> Any:
         return {"set": [value_to_json(item, role) for item in sorted(value, key=repr)]}
     if isinstance(value, Record):
         return {"record": [[value_to_json(key, role), value_to_json(item, role)] for key, item in value.items()]}
+    if isinstance(value, RowPartition):
+        return {"partition": list(value.labels)}
     if value is None or type(value) in (str, int, float, bool):
         return value
     raise DataError(
@@ -82,6 +85,8 @@ def value_from_json(data: object) -> Any:
         return frozenset(map(value_from_json, data["set"]))
     if "record" in data:
         return Record((value_from_json(key), value_from_json(item)) for key, item in data["record"])
+    if "partition" in data:
+        return RowPartition(data["partition"])
     return tuple(map(value_from_json, data["tuple"]))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
-from ..relations.check.api import check
+from ..relations.check.run import check
 from ..relations.learner.necessity import find_requirement
 from ..systems.weka import explain_missing_weka, make_weka_learner
 from .intervals import estimate_share, label_figure

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..relations.check.api import check
+from ..relations.check.run import check
 from ..relations.routes import route_relations
 from ..systems.router import ValhallaRouter, find_sample_extract
 from .intervals import estimate_share, label_figure

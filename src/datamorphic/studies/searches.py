@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from .._text import pluralize
 from ..data.products import make_product_queries, make_products
-from ..relations.check.api import check
+from ..relations.check.run import check
 from ..relations.decades import find_decade
 from ..relations.search import search_relations
 from ..systems.search_engines import SearchEngine, SqliteSearch, TantivySearch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -200,6 +200,13 @@ def _take_rows(table: Table, rows: RowSelection) -> Any:
     return table.iloc[rows].reset_index(drop=True) if hasattr(table, "iloc") else table[rows]
 
 
+def _to_bytes(table: Any) -> bytes:
+    if hasattr(table, "columns"):
+        return repr((list(table.columns), table.to_numpy(dtype=object).tolist())).encode(errors="surrogatepass")
+    array = np.asarray(table.toarray() if hasattr(table, "toarray") else table)
+    return repr(array.tolist()).encode() if array.dtype == object else array.tobytes()
+
+
 def _join_labels(first: Array, second: Array) -> Array:
     """Join labels without truncating text or turning numbers into text."""
     if first.dtype.kind == second.dtype.kind and first.dtype.kind in "iubfU":
@@ -262,6 +269,15 @@ class TrainingBatch:
         trainings = [self.trainings[k] for k in self.training_index]
         sizes = [(*training.x.shape, len(training.classes)) for training in trainings]
         return pd.DataFrame(sizes, columns=["rows", "attributes", "labels"])
+
+    def iter_bytes(self) -> Iterator[bytes]:
+        """Yield the content as bytes, the same in every process."""
+        trainings, *places, width = self.__getstate__()
+        yield from (place.astype(np.int64).tobytes() for place in places)
+        for training in trainings:
+            yield repr((width, training.y.tolist(), training.labels, training.seed_shift)).encode()
+            for table in (training.x, training.t, training.weights):
+                yield _to_bytes(table)
 
     def __getstate__(self) -> tuple[Any, ...]:
         # only the training data in use are sent

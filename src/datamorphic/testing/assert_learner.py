@@ -9,6 +9,7 @@ from ..relations.base import INAPPLICABLE, UNDEFINED
 from ..relations.check.learner_session import LearnerSession, make_training_source, prepare_outcomes
 from ..relations.learner.base import ClusterRelation, LearnerRelation
 from ..relations.learner.necessity import Requirement
+from ..runs.driver import Driver
 from ..runs.flow import Budget
 from ..systems.learner import format_learner
 from .assert_relation import AssertionOutcome
@@ -36,7 +37,8 @@ def check_learner_relation(
     clusters = isinstance(relation, ClusterRelation)
     inputs = make_training_source(learner, data, target, clusters=clusters, count=cases, seed=seed)
     (outcome,) = prepare_outcomes([relation], {name: requirement}, seed)
-    session = LearnerSession(learner=learner, outcomes=[outcome], inputs=inputs, drive_options={"progress": False})
+    driver = Driver({"progress": False})
+    session = LearnerSession(learner=learner, outcomes=[outcome], inputs=inputs, drive=driver.drive)
     replay_results, violations = [], []
     for failure in [] if outcome.statistical or not shrink else memory.recall(name):
         try:
@@ -46,20 +48,19 @@ def check_learner_relation(
         replay_results.append((failure, violation is not None))
         if violation is not None:
             violations.append(violation)
-    session.run(budget)
+    session.run(budget=budget)
     smallest, note = None, ""
     if outcome.statistical:
         note = f"{outcome.changed_count:,} changed, judged by their distribution"
     elif outcome.changed_count and shrink:
-        first = outcome.violations[0]
-        smallest = session.shrink(outcome, first) or session.reproduce(outcome, first)
+        smallest = session.shrink(outcome, outcome.violations[0])
     case = None if smallest is None else session.to_stored_case(smallest)
     memory.update(name, replay_results, [] if case is None else [case])
     example = violations[0] if violations else smallest
     notes = [
         note,
         f"{len(violations)} of {len(replay_results)} replayed" if replay_results else "",
-        "the budget is spent" if session.counter.exhausted else "",
+        "the budget is spent" if driver.counter.exhausted else "",
     ]
     has_unjudged = bool(outcome.counts[UNDEFINED] or outcome.counts[INAPPLICABLE])
     messages = [text for text in outcome.messages if text and has_unjudged]
@@ -70,7 +71,7 @@ def check_learner_relation(
         cases=outcome.judged_count,
         violated_count=outcome.violated_count,
         undefined_count=int(outcome.counts[UNDEFINED]),
-        calls=session.counter.calls,
+        calls=driver.counter.all_calls,
         seconds=read_clock() - began,
         example="" if example is None else example.describe(),
         unjudged_reason=messages[0] if messages else "",

@@ -27,7 +27,7 @@ FieldKind = Literal["flag", "integer", "number", "text", "list"]
 #: options that a page never sets: what is tested comes from the chosen subject, files and stores from the studio
 RESERVED_OPTIONS = frozenset(
     {
-        *("model", "inputs", "subject", "data", "target", "kind", "feature_step", "order", "batch"),
+        *("model", "subject", "data", "target", "kind", "feature_step", "order", "batch"),
         *(field.name for field in core_options.list_fields(Inputs)),
         *("html", "junit", "sarif", "markdown", "pytest", "save", "save_front", "record", "as_json"),
         *("store", "trust", "engine", "workers"),
@@ -35,7 +35,7 @@ RESERVED_OPTIONS = frozenset(
 )
 #: options that name code: a page may only offer a list of them
 CODE_OPTIONS = frozenset(
-    {"relation", "system", "map", "like", "param", "generator", "selector", "region", "candidates"}
+    {"relation", "relations", "system", "map", "like", "param", "generator", "selector", "region", "candidates"}
 )
 FILE_METAVARS = ("FILE", "DATA", "URL", "FOLDER", "MODEL")
 
@@ -90,7 +90,7 @@ def list_options(command: str) -> dict[str, FormField]:
         options[name] = FormField(
             name=name,
             label=declared.label or name.replace("_", " ").capitalize(),
-            choices=declared.choices,
+            choices=() if declared.flag_value is not None else declared.choices,
             option=declared_names[0].partition("/")[0] if declared_names else f"--{name.replace('_', '-')}",
             kind=_find_kind(hints[name].__origin__),
             default=parameter.default,

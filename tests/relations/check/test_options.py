@@ -7,7 +7,6 @@ from sklearn.decomposition import PCA
 import datamorphic as dm
 from datamorphic.errors import ArgumentError
 from datamorphic.relations.check.options import CheckOptions
-from datamorphic.space.options import SpaceOptions
 from support.cases import in_one_test
 
 
@@ -27,13 +26,13 @@ from support.cases import in_one_test
 )
 def test_invalid_options_are_rejected(options):
     with pytest.raises(ArgumentError):
-        CheckOptions(**options)
+        CheckOptions(model=min, **options)
 
 
 def test_hints_and_a_space_exclude_each_other():
     space = dm.Space([dm.Integer("x", 0, 9)])
     with pytest.raises(ArgumentError, match="only one of the two"):
-        CheckOptions(space=space, space_options=SpaceOptions(kinds={"x": "integer"}))
+        CheckOptions(model=min, space=space, kinds={"x": "integer"})
 
 
 def test_hints_reach_the_space_of_a_model():
@@ -41,5 +40,6 @@ def test_hints_reach_the_space_of_a_model():
     report = dm.check(
         lambda rows: rows.x > 2, frame, dm.invariant("x"), kinds={"x": "integer"}, bounds={"x": (0, 9)}, progress=False
     )
-    assert report._model_session.subject.seeds.space["x"].kind == "integer"
-    assert report._model_session.subject.seeds.space["x"].high == 9
+    (session,) = report._sessions.values()
+    assert session.subject.seeds.space["x"].kind == "integer"
+    assert session.subject.seeds.space["x"].high == 9

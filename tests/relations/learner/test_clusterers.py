@@ -21,7 +21,8 @@ from datamorphic.relations.learner.clusterers import CLUSTER_RELATIONS
 from datamorphic.relations.learner.necessity import find_requirement, is_known_learner
 from datamorphic.relations.learner.table import build_requirements, read_learners
 from datamorphic.relations.learner.waves import TrainingSource
-from datamorphic.systems.clusterer import Clusterer, RowPartition
+from datamorphic.space.partition import RowPartition
+from datamorphic.systems.clusterer import Clusterer
 
 ROWS = np.array([[0.0, 1.0], [0.5, 1.0], [8.0, 3.0], [8.0, 3.5], [4.0, 9.0]])
 CLUSTERERS = [name for name, row in read_learners().items() if row.kind == "clusterer"]

@@ -27,8 +27,8 @@ from ...morphisms.options import LawOptions
 from ...morphisms.stock import derive
 from ...morphisms.subject import SubjectUnderTest
 from ...mutation.forge import SourceMutant, load_module, make_mutants, read_program
-from ...relations.check.api import check
 from ...relations.check.result import CheckReport
+from ...relations.check.run import check
 from ...relations.search import search_relations
 from ...risk.credit.ladder import HistogramBoostingFamily
 from ...risk.credit.result import CreditReport

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -12,8 +12,7 @@ import numpy as np
 from ..._estimates import LIMIT_TIME, WorkPace, refuse_many_rows
 from ..._typing import ModelLike, SupportsFit
 from ...errors import DataError
-from ...runs.driver import CallCounter, drive
-from ...runs.flow import Budget, Flow, ask
+from ...runs.flow import Flow, ask
 from ...space.outputs import Outputs
 from ...systems.clusterer import Clusterer
 from ...systems.learner import Learner
@@ -22,7 +21,7 @@ from ..base import VIOLATED
 from ..learner.base import LearnerRelation
 from ..learner.cluster_sampling import make_cluster_sampler, make_rows_sampler
 from ..learner.clusterers import CLUSTER_RELATIONS
-from ..learner.necessity import Requirement
+from ..learner.requirement import Requirement, must_hold
 from ..learner.result import JudgingOptions, LearnerSubject
 from ..learner.runner import answer_flow
 from ..learner.sampling import (
@@ -35,7 +34,9 @@ from ..learner.sampling import (
 )
 from ..learner.shrink import shrink_training_data
 from ..learner.sklearn import LEARNER_RELATIONS
-from ..learner.waves import LearnerRelationOutcome, TrainingSource, ViolatingCase, check_again, check_in_waves
+from ..learner.waves import LearnerRelationOutcome, TrainingSource, check_again, check_in_waves
+from ..outcome import ViolatingCase
+from .session import CheckSession
 from .violation import LearnerViolation, build_violation, training_from_json, training_to_json
 
 Result = TypeVar("Result")
@@ -45,27 +46,25 @@ REPEATABILITY_INPUTS = 20  # on which to find out whether a learner gives the sa
 
 
 @dataclass(kw_only=True)
-class LearnerSession:
+class LearnerSession(CheckSession[LearnerRelationOutcome, LearnerViolation]):
     """A learner, the relations to check on it, and their outcomes so far."""
 
     learner: Any
-    outcomes: Sequence[LearnerRelationOutcome]
     inputs: TrainingSource
-    drive_options: Mapping[str, Any] = field(default_factory=dict)  # engine, timeout, batch, progress
-    counter: CallCounter = field(default_factory=CallCounter)  # the cost so far
+    draws_random_data: bool = False
     like: Any = None  # the estimator whose necessary relations the learner must satisfy, if not its own
 
     def __post_init__(self) -> None:
         self.subject = LearnerSubject(self.learner, self.like)
         self.clusters = any(not outcome.relation.labelled for outcome in self.outcomes)
-        self.judged_outcomes = self.outcomes
+        self._judged_outcomes = self.outcomes
         self._systems: dict[int, Learner] = {}  # by seed; reused, so that their processes stay alive
 
     def use_random_data(self, max_rows: int) -> None:
         """Draw random training sets of at most `max_rows` rows."""
         refuse_many_rows("check", "rows", max_rows, RANDOM_ATTRIBUTE_COUNT)
-        options: dict[str, Any] = {"max_rows": max_rows, "run_flow": self._drive, "clusters": self.clusters}
-        sampler = make_random_sampler(self.learner, **options)
+        run_flow = partial(self._drive, budget=None)
+        sampler = make_random_sampler(self.learner, max_rows=max_rows, run_flow=run_flow, clusters=self.clusters)
         self.inputs = replace(self.inputs, draw=sampler)
 
     def accept_unrepeatable(self) -> str:
@@ -75,41 +74,38 @@ class LearnerSession:
         """
         cause = "when it is fitted again on the same data, and it has no random_state to fix"
         if self.clusters:
-            self.judged_outcomes = [outcome for outcome in self.outcomes if outcome.relation.name == FITTED_AGAIN]
+            self._judged_outcomes = [outcome for outcome in self.outcomes if outcome.name == FITTED_AGAIN]
+            for outcome in self.outcomes:
+                outcome.complete = outcome.name != FITTED_AGAIN
             return f"This clusterer gives other clusters {cause}. No other relation can be judged."
         for outcome in self.outcomes:
             if outcome.relation.name != "refit" and not outcome.statistical:
                 outcome.judging = replace(outcome.judging, strictness="class_stat")
         return f"This learner gives other labels {cause}. Labels are judged by their distribution."
 
-    def run(self, budget: Budget | str | float | None = None) -> None:
-        """Check all relations on as many inputs as the budget allows."""
+    def run(self, **details: Any) -> None:
+        """Check all relations on as many inputs as the budget allows; `details` are further options of `drive`."""
         pace = WorkPace("check", {"inputs": self.inputs.count}, remedy=LIMIT_TIME)
-        self._drive(check_in_waves(self.judged_outcomes, self.subject, self.inputs), budget, pace=pace)
+        self._drive(check_in_waves(self._judged_outcomes, self.subject, self.inputs), pace=pace, **details)
 
-    def shrink(
-        self, outcome: LearnerRelationOutcome, violating_case: ViolatingCase, budget: Budget | str | float | None = None
-    ) -> LearnerViolation | None:
-        """Return the smallest violation of a case; None if not reproducible."""
+    def shrink(self, outcome: LearnerRelationOutcome, violating_case: ViolatingCase) -> LearnerViolation | None:
+        """Return the smallest violation of a case, or the case itself if none is smaller; None if not reproducible."""
         number, data = violating_case.input, self.inputs.draw_training(violating_case.input)
-        result = self._drive(shrink_training_data(outcome, self.subject, data, number, violating_case.case), budget)
-        return None if result is None else build_violation(outcome, *result, shrunk=True)
-
-    def reproduce(
-        self, outcome: LearnerRelationOutcome, violating_case: ViolatingCase, budget: Budget | str | float | None = None
-    ) -> LearnerViolation | None:
-        """Return a violation unshrunk; None if it cannot be reproduced."""
-        data = self.inputs.draw_training(violating_case.input)
-        result = self._drive(check_again(outcome, self.subject, [data], [violating_case.input], scores=True), budget)
+        smallest = self._drive(shrink_training_data(outcome, self.subject, data, number, violating_case.case))
+        if smallest is not None:
+            return build_violation(outcome, *smallest, shrunk=True)
+        result = self._drive(check_again(outcome, self.subject, [data], [number], scores=True))
         if violating_case.case not in result.violations:
             return None
-        return build_violation(outcome, result, violating_case.input, shrunk=False, row=violating_case.case)
+        return build_violation(outcome, result, number, shrunk=False, row=violating_case.case)
 
     def replay(self, outcome: LearnerRelationOutcome, case: Mapping[str, Any]) -> LearnerViolation | None:
         """Return a stored violation of an earlier run if it still occurs, else None."""
         data, seed, number = training_from_json(case), int(case["seed"]), int(case.get("number", 0))
         earlier_outcome = replace(outcome, judging=replace(outcome.judging, seed=seed))
-        result = self._drive(check_again(earlier_outcome, self.subject, [data], [number], scores=True), seed=seed)
+        flow = check_again(earlier_outcome, self.subject, [data], [number], scores=True)
+        # not part of the journal: the next run replays what is known then
+        result = self._drive(flow, seed, budget=None, journal=None)
         return build_violation(outcome, result, number, shrunk=True) if result.count(VIOLATED) else None
 
     def to_stored_case(self, violation: LearnerViolation) -> dict[str, Any] | None:
@@ -119,36 +115,19 @@ class LearnerSession:
         except DataError:
             return None
 
-    def is_repeatable(self, budget: Budget | str | float | None = None) -> bool:
+    def is_repeatable(self) -> bool:
         """Return whether the learner gives the same labels when fitted again."""
         relation = CLUSTER_RELATIONS[FITTED_AGAIN] if self.clusters else LEARNER_RELATIONS["refit"]
-        refit = LearnerRelationOutcome(
-            relation, Requirement(True, "class_exact", ""), JudgingOptions(seed=self.inputs.seed)
-        )
+        (refit,) = prepare_outcomes([relation], {relation.name: must_hold("")}, self.inputs.seed)
         small_source = replace(self.inputs, count=min(REPEATABILITY_INPUTS, self.inputs.count))
-        self._drive(check_in_waves([refit], self.subject, small_source), budget)
+        self._drive(check_in_waves([refit], self.subject, small_source))
         return not refit.changed_count
 
-    def _drive(
-        self,
-        flow: Flow[Result],
-        budget: Budget | str | float | None = None,
-        seed: int | None = None,
-        pace: WorkPace | None = None,
-    ) -> Result:
+    def _drive(self, flow: Flow[Result], seed: int | None = None, **details: Any) -> Result:
         seed = self.inputs.seed if seed is None else seed
         system = self._systems.setdefault(seed, make_system(self.learner, seed, clusters=self.clusters))
-        cost = CallCounter()  # a drive overwrites the figures of its counter
         # no cache and no second query: relations find out themselves whether labels repeat
-        options: dict[str, Any] = {"recheck": 0, "alive": True, "cache": None, "pace": pace}
-        try:
-            return drive(flow, system, tally=cost, budget=budget, **options, **self.drive_options)
-        finally:
-            self.counter.runs += cost.runs
-            self.counter.calls += cost.calls + cost.health.repeated_rows
-            self.counter.seconds += cost.seconds
-            self.counter.exhausted |= cost.exhausted
-            self.counter.interrupted |= cost.interrupted
+        return self.drive(flow, system, recheck=0, alive=True, cache=None, **details)
 
 
 def make_system(learner: Any, seed: int, *, clusters: bool) -> Learner:
@@ -207,5 +186,6 @@ def prepare_outcomes(
         requirement = requirements[relation.name]
         default_strictness = "score_exact" if relation.about_scores else "class_exact"
         strictness = default_strictness if requirement.strictness == "expected_failure" else requirement.strictness
-        outcomes.append(LearnerRelationOutcome(relation, requirement, JudgingOptions(strictness, ties, seed)))
+        judging = JudgingOptions(strictness, ties, seed)
+        outcomes.append(LearnerRelationOutcome(relation=relation, requirement=requirement, judging=judging))
     return outcomes

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..._estimates import LIMIT_TIME
-from ...errors import Interrupted, OutOfBudget
+from ...errors import OutOfBudget
 from ...morphisms.subject import SubjectUnderTest, build_subject
-from ...runs.driver import CallCounter, drive
-from ...runs.flow import Budget
 from ...space.outputs import Outputs
 from ...space.points import Points
 from ..base import (
-    HOLDS,
     INAPPLICABLE,
     UNDEFINED,
     VIOLATED,
@@ -26,88 +23,92 @@ from ..base import (
     MetamorphicRelation,
     SystemRelation,
     find_worst_verdicts,
-    get_relation_name,
 )
 from ..change import ChangeGroups
 from ..function import prepare_function
 from ..learner.sampling import MAX_TRAINING_ROWS, draw_random_training, is_random
-from ..learner.waves import ViolatingCase
+from ..outcome import RelationOutcome, ViolatingCase
 from ..shrink import shrink_violation
-from .runner import QueryPace, run_relation_check
+from .runner import DRIVE_OPTIONS, QueryPace, check_system_relation
+from .session import CheckSession
 from .violation import ModelViolation
+
+REASONS = {
+    "verification": "every model must satisfy it, or you declared it",
+    "robustness": "its inputs are faulty or noisy",
+    "validation": "it is not declared necessary",
+}  # why a violation of a relation is a fault or not, by what it is for
 
 
 @dataclass(kw_only=True)
-class ModelRelationOutcome:
+class ModelRelationOutcome(RelationOutcome):
     """The outcome of one relation on a model so far."""
 
     relation: SystemRelation
-    counts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(4, dtype=np.int64))  # of inputs, by verdict
-    violations: list[ViolatingCase] = field(default_factory=list)
-    messages: dict[str, int] = field(default_factory=dict)  # why inputs could not be judged, with their numbers
     groups: JudgedGroups | None = None  # None if the relation was not checked
     inputs: Points | None = None  # the source inputs of the groups
     smallest: JudgedGroups | None = None
     sizes: tuple[float, ...] = ()  # of the violations, if the relation measures them
 
     @property
-    def name(self) -> str:
-        """The name of the relation."""
-        return get_relation_name(self.relation)
-
-    @property
-    def judged_count(self) -> int:
-        """The number of inputs that could be judged."""
-        return int(self.counts[HOLDS] + self.counts[VIOLATED])
-
-    @property
     def fit_failure(self) -> str:
         """An error instead of an answer; empty if there was none."""
         return next(iter(self.messages), "") if self.counts[UNDEFINED] else ""
 
+    def list_facts(self) -> dict[str, Any]:
+        """Return what the relation is for, and its violations by size and type."""
+        relation = self.relation
+        purpose = "verification" if relation.necessary else "validation"
+        return {
+            "about": "model",
+            "necessary": relation.necessary,
+            "strictness": "class_exact",
+            "robustness": relation.robustness,
+            "reason": REASONS["robustness" if relation.robustness else purpose],
+            "size_noun": relation.size_noun,
+            "sizes": self.sizes,
+            "types": {} if self.groups is None else self.groups.count_types(),
+            "type_meanings": relation.violation_types(),
+        }
+
 
 @dataclass(kw_only=True)
-class ModelSession:
+class ModelSession(CheckSession[ModelRelationOutcome, ModelViolation]):
     """A model, the relations to check on it, and their outcomes."""
 
     subject: SubjectUnderTest
-    relations: Sequence[SystemRelation]
     seed: int
-    drive_options: Mapping[str, Any]
     shrinks: bool = True  # whether to search the smallest violation of each relation
-    counter: CallCounter = field(default_factory=CallCounter)
-    outcomes: list[ModelRelationOutcome] = field(default_factory=list)
 
-    def run(self, remaining_budget: Callable[[], Budget | None] = lambda: None) -> None:
-        """Check all relations; `remaining_budget` returns what is left of the budget."""
-        sut, inputs = self.subject.sut, self.subject.seeds
+    def run(self) -> None:
+        """Check as many relations as the budget allows."""
+        sut, inputs, spent = self.subject.sut, self.subject.seeds, False
         query_pace = QueryPace("check", {"inputs": len(inputs)}, remedy=LIMIT_TIME)
         source_answers: Outputs | None = None  # relations about changes have the same source cases
-        for relation in self.relations:
-            outcome = ModelRelationOutcome(relation=relation)
-            self.outcomes.append(outcome)
+        for outcome in self.outcomes:
+            relation = outcome.relation
             if obstacle := relation.find_obstacle(sut, inputs):
                 outcome.counts[INAPPLICABLE] = len(inputs)
                 outcome.messages[obstacle] = len(inputs)
+                outcome.complete = True
                 continue
-            if self.counter.exhausted:  # it applies, but cannot be tried
+            if spent:  # it applies, but cannot be tried
                 continue
             try:
-                options = {"seed": self.seed, "counter": self.counter, **self.drive_options}
-                result = run_relation_check(
+                result = check_system_relation(
                     relation,
                     sut,
                     relation.draw_inputs(inputs, np.random.default_rng(self.seed)),
-                    budget=remaining_budget(),
+                    self.drive,
+                    seed=self.seed,
                     source_answers=source_answers,
                     shrink=self.shrinks,
                     query_pace=query_pace,
-                    **options,
                 )
-            except OutOfBudget as error:  # keep the outcomes of the relations that were checked before
-                self.counter.exhausted = True
-                self.counter.interrupted |= isinstance(error, Interrupted)
+            except OutOfBudget:  # keep the outcomes of the relations that were checked before
+                spent = True
                 continue
+            outcome.complete = True
             outcome.groups, outcome.inputs, outcome.smallest = result.groups, result.inputs, result.smallest
             if isinstance(result.groups, ChangeGroups):
                 source_answers = result.groups.before
@@ -131,8 +132,7 @@ class ModelSession:
             sut = self.subject.sut
             relation = outcome.relation.fitted_to(sut, self.subject.seeds)
             flow = shrink_violation(relation, outcome.inputs, outcome.groups.take(np.flatnonzero(violated)), self.seed)
-            options = {"progress": False, "recheck": 0, "alive": True} | dict(self.drive_options)
-            groups = drive(flow, relation.system(sut), **options)
+            groups = self.drive(flow, relation.system(sut), **DRIVE_OPTIONS)
         if not len(groups):
             return None
         remarks = tuple(outcome.relation.explain_violation(groups))

@@ -1,70 +1,311 @@
-"""The options of ``dm.check``."""
+"""The options of `check`."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Annotated, Any, ClassVar
 
-from ..._typing import EngineLike, SupportsFit
-from ..._validation import reject, validate_choice, validate_integer, validate_seed, validate_timeout
-from ...runs.flow import Budget
-from ...space.options import SpaceOptions
+import numpy.typing as npt
+
+from ..._estimates import refuse_many_rows
+from ..._text import pluralize
+from ..._typing import DataLike, LearnerLike, ModelLike
+from ..._validation import validate_choice
+from ...core.execute import Execution
+from ...core.groups import SEED
+from ...core.options import Option
+from ...core.parsing import parse_pairs
+from ...morphisms.model_options import ModelOptions
+from ...runs.keep import StoreOptions, resolve_seed
+from ...space.blocks import expand_arrays
+from ...space.frames import join_target
 from ...space.space import Space
-from ...systems.wrap import to_classes
-from ..learner.necessity import STRICTNESS, is_known_learner
-from ..learner.sampling import MAX_TRAINING_ROWS
+from ...systems.files import load_model, name_model
+from ...systems.learner import Learner, format_learner
+from ..base import MetamorphicRelation, SystemRelation
+from ..function import prepare_function
+from ..learner.base import ClusterRelation
+from ..learner.cluster_sampling import describe_random_groups
+from ..learner.necessity import is_known_learner
+from ..learner.requirement import STRICTNESS
+from ..learner.sampling import MAX_TRAINING_ROWS, RANDOM_DATA, describe_random_data, is_random
+from ..learner.waves import TrainingSource
 from ..registry import RelationsLike
+from .learner_session import LearnerSession, prepare_outcomes
+from .model_session import ModelRelationOutcome, ModelSession
+from .selection import build_requirements, select_relations, validate_like
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckOptions:
-    """The options of a check; see `datamorphic.check`."""
+class CheckSubject:
+    """What is checked: a learner that is trained, a model that is queried, or a fitted learner that is both."""
 
-    relations: RelationsLike = "auto"
-    target: str | None = None
-    inputs: int = 300
-    seed: int | None = 0
-    engine: EngineLike = None
-    like: SupportsFit | None = None
-    strictness: Mapping[str, str] | None = None
-    expected_failures: Mapping[str, str] | None = None
-    rows: int = MAX_TRAINING_ROWS
-    ties: str = "aside"
-    budget: Budget | str | float | None = None
-    timeout: float | None = None
-    batch: int | None = None
-    shrink: bool = True
-    space: Space | None = None
-    space_options: SpaceOptions = field(default_factory=SpaceOptions)
-    classes: Sequence[Any] | None = None
-    trust: bool = False
-    scalar: bool = False
-    name: str | None = None
-    progress: bool | None = None
+    name: str
+    data: str  # in words
+    learner: LearnerSession | None
+    model: ModelSession | None
+    known: bool  # whether the table says which relations the learner must satisfy
 
-    def __post_init__(self) -> None:
-        validate_integer("inputs", "check", self.inputs, 1)
-        validate_integer("rows", "check", self.rows, 1)
-        validate_choice("ties", "check", self.ties, ("aside", "count"))
-        if self.timeout is not None:
-            validate_timeout("timeout", "check", self.timeout)
-        if self.seed is not None:
-            validate_seed("seed", "check", self.seed)
+    @property
+    def sessions(self) -> list[LearnerSession | ModelSession]:
+        """The relations that need training, then those that need queries."""
+        return [session for session in (self.learner, self.model) if session is not None]
+
+
+def parse_strictness(texts: Sequence[str]) -> dict[str, str]:
+    """Return how to judge relations from ``MR-0=class_stat``."""
+    return parse_pairs(texts, "--strictness", "RELATION=HOW")
+
+
+def parse_expected_failures(texts: Sequence[str]) -> dict[str, str]:
+    """Return the relations that may be violated, with the reasons, from ``MR-0=known``."""
+    return parse_pairs(texts, "--expect-failure", "RELATION=REASON")
+
+
+@dataclass(frozen=True, eq=False)
+class CheckOptions(ModelOptions):
+    """The options of `dm.check`, validated."""
+
+    OWNER: ClassVar[str] = "check"
+    POSITIONAL: ClassVar[tuple[str, ...]] = ("model", "data", "relations", "target", "inputs", "seed", "engine")
+
+    model: Annotated[
+        ModelLike,
+        Option(
+            'A learner, a fitted model, a function, ``"weka:IBk -K 3"``, or the path of a model file.',
+            stored=False,
+            former_names=("learner",),
+        ),
+    ]
+    data: Annotated[
+        DataLike | str | None,
+        Option(
+            'The random data of Xie et al. (2011) by default, ``"random"``: up to 50 rows of 4 numbers from 1 to 20, with random '
+            "labels L0, L1, L2; for a clusterer, groups of rows that are far from each other. Or rows of your own, or an array of "
+            "images with the shape (n, height, width).",
+            stored=False,
+        ),
+    ] = RANDOM_DATA
+    relations: Annotated[
+        RelationsLike,
+        Option(
+            'All that apply, ``"auto"``; those that must hold, ``"necessary"``; or some by name (``"MR-1.1"``, '
+            '``"text.typo of review"``, ``"image.noise"``) or as objects of your own.',
+            "RELATION",
+            flag="relation",
+            help="A relation: its name (MR-1.1, 'text.typo of review', image.noise), module:object, or 'necessary'. Repeatable. "
+            "The default is all that apply.",
+            repeatable=True,
+            expected="'auto', 'necessary', a relation, the name of one, or several of these",
+        ),
+    ] = "auto"
+    target: Annotated[
+        str | npt.ArrayLike | None,
+        Option(
+            "The column of `data` with the labels, or one label per case. A clusterer does not see it.",
+            "COL",
+            help="The column of DATA that holds the label.",
+        ),
+    ] = None
+    inputs: Annotated[
+        int,
+        Option(
+            "The number of test cases per relation.",
+            "N",
+            low=1,
+            help="Number of inputs per relation.",
+            label="Inputs per relation",
+        ),
+    ] = 300
+    _: KW_ONLY
+    rows: Annotated[
+        int,
+        Option(
+            "The largest number of rows of a random training set; with `data`, the smallest number.",
+            "N",
+            low=1,
+            help="Largest number of rows of a random training set.",
+            label="Rows of a random training set, at most",
+        ),
+    ] = MAX_TRAINING_ROWS
+    like: Annotated[
+        LearnerLike | None,
+        Option(
+            "An estimator of scikit-learn whose algorithm the learner implements. The learner must satisfy the relations that "
+            "this estimator must satisfy.",
+            "CLASS",
+            help="The scikit-learn class whose algorithm it implements, e.g. sklearn.naive_bayes:GaussianNB.",
+        ),
+    ] = None
+    expected_failures: Annotated[
+        Mapping[str, str] | None,
+        Option(
+            "Names of relations whose violations are no faults, each with the reason.",
+            "RELATION=REASON",
+            flag="expect-failure",
+            help="A relation whose violation is not a fault. Repeatable.",
+            parse=parse_expected_failures,
+            repeatable=True,
+        ),
+    ] = None
+    strictness: Annotated[
+        Mapping[str, str] | None,
+        Option(
+            'How to judge relations of learners, by name: ``"class_exact"``, ``"score_exact"``, ``"class_stat"``, '
+            '``"score_stat"``.',
+            "RELATION=HOW",
+            help="How to judge a relation of learners: class_exact, score_exact, class_stat or score_stat. Repeatable.",
+            parse=parse_strictness,
+            repeatable=True,
+        ),
+    ] = None
+    ties: Annotated[
+        str,
+        Option(
+            'Whether violations that depend on a tie are set ``"aside"`` or ``"count"``. They disappear when all numbers change '
+            "slightly.",
+            choices=("aside", "count"),
+            flag="count-ties",
+            flag_value="count",
+            help="Also count violations that depend on a tie.",
+            label="Also count violations that depend on a tie",
+        ),
+    ] = "aside"
+    shrink: Annotated[
+        bool,
+        Option(
+            "Whether to look for the smallest violation of each violated relation.",
+            flag="no-shrink",
+            flag_value=False,
+            help="Report violations as they are, not the smallest ones.",
+        ),
+    ] = True
+    seed: Annotated[int | None, SEED] = 0
+
+    def validate(self) -> None:
+        """Raise `ArgumentError` for what types and limits do not say, and join labels that were given apart from the data."""
+        super().validate()
         if self.like is not None:
-            validate_like("check", self.like)
-        for argument in ("strictness", "expected_failures"):
-            if not isinstance(overrides := getattr(self, argument), Mapping | None):
-                reject(argument, "check", "a mapping from names of relations", overrides)
+            validate_like(self.OWNER, self.like)
         for strictness in (self.strictness or {}).values():
-            validate_choice("strictness", "check", strictness, STRICTNESS)
-        object.__setattr__(self, "classes", to_classes(self.classes, "check"))
-        self.space_options.validate_alone("check", self.space)
-        Budget.parse(self.budget)
+            validate_choice("strictness", self.OWNER, strictness, STRICTNESS)
+        data, target = join_target(self.data, self.target, getattr(self.space, "blocks", ()))
+        self.set(data=data, target=target)
+        if self.seed is None and self.store is None:
+            self.set(seed=resolve_seed(None, StoreOptions("none")))  # reports name it
+
+    def to_request(self) -> dict[str, Any]:
+        """Return what a run store keeps of the options; of relations and estimators, their names."""
+        like = None if self.like is None else format_learner(self.like)
+        return super().to_request() | {"relations": _name_relations(self.relations), "like": like}
+
+    def make_subject(self, execution: Execution[Any]) -> CheckSubject:
+        """Return the learner and the model, each with the relations to check on it."""
+        seed = int(execution.seed)  # type: ignore[arg-type]  # validation has made it an int
+        target: Any = self.target  # the name of a column: validation has joined labels with the data
+        model, model_name = _load_model(self.model, self.trust, self.name)
+        data = self.data
+        if data is None and target is None and self.space is None and hasattr(model, "fit"):
+            data = RANDOM_DATA
+        like = model if self.like is None else self.like
+        trained_relations, queried_relations = select_relations(
+            self.relations, model, data, like=like, target=target, has_space=self.space is not None
+        )
+        requirements = build_requirements(trained_relations, like, self.strictness or {}, self.expected_failures or {})
+        if isinstance(self.relations, str) and self.relations == "necessary":
+            trained_relations = [relation for relation in trained_relations if requirements[relation.name].necessary]
+        clusters = any(isinstance(relation, ClusterRelation) for relation in trained_relations)
+        learner_session = model_session = None
+        if trained_relations:
+            learner_session = LearnerSession(
+                learner=model,
+                outcomes=prepare_outcomes(trained_relations, requirements, seed, self.ties),
+                inputs=TrainingSource.of(
+                    expand_arrays(data), target, self.rows, self.inputs, seed, model if clusters else None
+                ),
+                draws_random_data=is_random(data),
+                drive=execution.drive,
+                like=self.like,
+            )
+        if queried_relations:
+            model_session = self._prepare_queries(execution, model, model_name, data, target, queried_relations)
+        if clusters and is_random(data):
+            data_text = describe_random_groups(model, self.rows)
+        else:
+            data_text = self._format_data(data, bool(trained_relations), clusters)
+        return CheckSubject(
+            name=model_name
+            or (format_learner(model) if learner_session or model_session is None else model_session.subject.name),
+            data=data_text,
+            learner=learner_session,
+            model=model_session,
+            known=not trained_relations or self.like is not None or is_known_learner(model),
+        )
+
+    def _prepare_queries(
+        self,
+        execution: Execution[Any],
+        model: Any,
+        name: str | None,
+        data: Any,
+        target: str | None,
+        relations: Sequence[SystemRelation],
+    ) -> ModelSession:
+        """Return the model with its inputs and the relations that query it."""
+        if isinstance(data, Space):  # inputs are drawn, changed, and made into frames
+            refuse_many_rows(self.OWNER, "inputs", self.inputs, 4 * len(data))
+        has_inputs = not is_random(data) or self.space is not None
+        subject = self.build_subject(
+            execution,
+            None if is_random(data) else data,
+            target,
+            model=prepare_function(model, relations, has_inputs),
+            seeds=self.inputs,
+            name=name,
+        )
+        return ModelSession(
+            subject=subject,
+            outcomes=[ModelRelationOutcome(relation=relation) for relation in relations],
+            drive=execution.drive,
+            seed=int(execution.seed),  # type: ignore[arg-type]
+            shrinks=self.shrink,
+        )
+
+    def _format_data(self, data: object, is_trained: bool, clusters: bool) -> str:
+        if is_random(data):
+            return describe_random_data(self.rows) if is_trained else "inputs drawn from the domains of the relations"
+        size = pluralize(len(data), "row") if hasattr(data, "__len__") else "inputs drawn from a space"
+        if not is_trained:
+            return size
+        if clusters:
+            return f"{size}, parts of them drawn as training sets"
+        return f"{size}, training sets and cases drawn from them, labels in {self.target}"
+
+    def describe_run(self, execution: Execution[Any]) -> dict[str, Any]:
+        """Return the name of what is checked and the request, with the model and the data to compare."""
+        return {
+            "system": execution.subject.name,
+            "parameters": self.to_request(),
+            "model": self.model,
+            "seeds": self.data,
+        }
 
 
-def validate_like(owner: str, like: SupportsFit) -> None:
-    """Raise ArgumentError unless the table of necessary relations has an estimator."""
-    if not is_known_learner(like):
-        expected = "an estimator of scikit-learn in the table of learners, for example KNeighborsClassifier(3)"
-        reject("like", owner, expected, like)
+def _load_model(model: Any, trust: bool, name: str | None) -> tuple[Any, str | None]:
+    """Return the model itself and its name; None for the name of its class."""
+    if isinstance(model, str | os.PathLike):
+        return load_model(model, trust=trust), name or name_model(model)
+    return (model.learner, name or model.name) if isinstance(model, Learner) else (model, name)
+
+
+def _name_relations(relations: RelationsLike) -> Any:
+    """Return relations by name, as a run store keeps them."""
+    if isinstance(relations, str):
+        return relations
+    if isinstance(relations, Mapping):
+        return list(relations)
+    if isinstance(relations, MetamorphicRelation | type):
+        return relations.name or str(relations)
+    return [_name_relations(relation) for relation in relations]

@@ -1,54 +1,63 @@
-"""Store checks in a run store, and replay the violations of earlier ones."""
+"""Violations by learners in a run store: those of earlier checks are replayed, and new ones are kept."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+from ...core.execute import Execution
 from ...errors import DataError
-from ...runs.keep import StoreOptions, keep_run
 from .learner_session import LearnerSession
+from .options import CheckSubject
 from .result import CheckReport
 from .violation import LearnerViolation
-
-if TYPE_CHECKING:  # the run store is loaded when it is opened
-    from ...runs.session import Session
 
 MAX_REPLAYED_VIOLATIONS = 20  # per relation
 
 
-class StoredCheck:
-    """A check in a run store."""
+@dataclass(frozen=True)
+class EarlierViolations:
+    """The violations of earlier checks that still occur, and the numbers of those that do not."""
 
-    def __init__(self, session: Session, system: str) -> None:
-        self.session, self.system = session, system
+    by_relation: Mapping[str, Sequence[LearnerViolation]] = field(default_factory=dict)
+    fixed_ids: Sequence[int] = ()
 
-    def replay_violations(self, learner_session: LearnerSession) -> dict[str, list[LearnerViolation]]:
-        """Return earlier violations that still occur, and forget the others."""
+    @classmethod
+    def replay(cls, execution: Execution[CheckSubject], learner_session: LearnerSession) -> EarlierViolations:
+        """Try the violations that were known when the run began."""
         from ...runs import failures
 
-        store, violations_by_relation = self.session.store, {}
+        session = execution.session
+        assert session is not None
+        by_relation: dict[str, list[LearnerViolation]] = {}
+        fixed_ids = []
+        began, system = session.store.run(session.run).started, _name_system(execution)
         for outcome in learner_session.outcomes:
             if outcome.statistical:
                 continue
-            violations, name = [], outcome.relation.name
-            for failure in failures.recall(store, self.system, f"check: {name}", MAX_REPLAYED_VIOLATIONS):
+            known_failures = failures.recall(session.store, system, f"check: {outcome.name}", MAX_REPLAYED_VIOLATIONS)
+            violations = by_relation[outcome.name] = []
+            for failure in known_failures:
+                if failure.first_seen > began:
+                    continue  # found by another run while this one was stopped
                 try:
                     violation = learner_session.replay(outcome, failure.case)
                 except (DataError, KeyError, TypeError, ValueError):
                     continue  # the case belongs to another learner of this name
                 if violation is None:
-                    failures.forget(store, [failure.id])
+                    fixed_ids.append(failure.id)
                 else:
                     violations.append(violation)
-            violations_by_relation[name] = violations
-        return violations_by_relation
+        return cls(by_relation, fixed_ids)
 
-    def finish(self, report: CheckReport, learner_session: LearnerSession) -> None:
-        """Store the report and the smallest violations."""
+    def update(self, execution: Execution[CheckSubject], learner_session: LearnerSession, report: CheckReport) -> None:
+        """Keep the smallest violations of a report, and forget those that no longer occur."""
         from ...runs import failures
 
+        session = execution.session
+        assert session is not None
+        # at the end: if the run is stopped before, it replays the same violations when it is resumed
+        failures.forget(session.store, self.fixed_ids)
         for name, violation in report.examples.items():
             if not isinstance(violation, LearnerViolation):
                 continue
@@ -56,21 +65,14 @@ class StoredCheck:
             if case is not None:
                 message = f"{violation.before} before, {violation.after} after, {violation.expected} expected"
                 record = {"case": case, "verdict": "VIOLATED", "message": message}
-                failures.remember(self.session.store, self.system, f"check: {name}", [record], self.session.run)
-
-        self.session.finish(report)
+                failures.remember(session.store, _name_system(execution), f"check: {name}", [record], session.run)
 
 
-@contextmanager
-def keep_check(
-    keep: StoreOptions | None, subject: str, seed: int, model: Any, data: Any, name: str | None
-) -> Iterator[StoredCheck | None]:
-    """Open a stored run for a check; yield None if nothing is to be stored."""
-    if keep is None:
-        yield None
-        return
-    request = keep.request.get("words", {})
-    # the key includes parameters: a relation that one k violates may hold for another
+def _name_system(execution: Execution[CheckSubject]) -> str:
+    """Return the name under which violations are kept.
+
+    It has the parameters of the learner: a relation that one k violates may hold for another.
+    """
+    request = execution.request.get("words", {})
     model_text = " ".join([request["model"], *request.get("param", ())]) if request.get("model") else ""
-    with keep_run(keep, "check", subject, {}, seed=seed, model=model, seeds=data) as session:
-        yield StoredCheck(session, model_text or name or subject)
+    return model_text or getattr(execution.options, "name", None) or execution.subject.name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,12 +13,9 @@ from ..._validation import check_types
 from ...core.result import FileWriter, Measure, Result, make_writer
 from ...errors import ArgumentError, DataError, OutOfBudget
 from ...reporting.junit import JUnitCase, JUnitOutcome
-from ...runs.flow import Budget
-from ..base import VIOLATED
 from ..decades import count_by_decade
-from ..learner.waves import LearnerRelationOutcome, ViolatingCase
-from .learner_session import LearnerSession
-from .model_session import ModelRelationOutcome, ModelSession
+from ..outcome import RelationOutcome, ViolatingCase
+from .session import CheckSession
 from .violation import LearnerViolation, ModelViolation
 
 if TYPE_CHECKING:
@@ -34,12 +31,6 @@ PURPOSES = {
     "validation": "these relations are hypotheses, and a violation shows how the algorithm behaves",
 }
 MAX_VIOLATIONS_IN_DOCUMENT = 1_000
-MODEL_REASONS = {
-    "verification": "every model must satisfy it, or you declared it",
-    "robustness": "its inputs are faulty or noisy",
-    "validation": "it is not declared necessary",
-}  # by purpose
-RemainingBudget = Callable[[], Budget | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +62,24 @@ class RelationResult:
     sizes: Sequence[float] = ()  # of the violations
     types: Mapping[str, int] = field(default_factory=dict)  # violations by type, if the relation tells types apart
     type_meanings: Mapping[str, str] = field(default_factory=dict)  # of all its types
+
+    @classmethod
+    def from_outcome(cls, outcome: RelationOutcome, replayed: int) -> RelationResult:
+        """Return what a session has found out about a relation."""
+        holds, changed, inapplicable, undefined = (int(count) for count in outcome.counts)
+        return cls(
+            relation=outcome.name,
+            says=outcome.relation.statement,
+            holds=holds,
+            changed=changed,
+            violated=outcome.violated_count,
+            inapplicable=inapplicable,
+            undefined=undefined,
+            messages=dict(outcome.messages),
+            violations=tuple(outcome.violations),
+            replayed=replayed,
+            **outcome.list_facts(),
+        )
 
     @property
     def purpose(self) -> str:
@@ -156,54 +165,6 @@ class RelationResult:
         return "; ".join(f"{pluralize(count, 'case')}: {message}" for message, count in messages if message)
 
 
-def _build_entry(outcome: LearnerRelationOutcome | ModelRelationOutcome, **values: Any) -> RelationResult:
-    holds, changed, inapplicable, undefined = (int(count) for count in outcome.counts)
-    return RelationResult(
-        relation=outcome.relation.name or type(outcome.relation).__name__,
-        says=outcome.relation.statement,
-        holds=holds,
-        changed=changed,
-        inapplicable=inapplicable,
-        undefined=undefined,
-        messages=dict(outcome.messages),
-        violations=tuple(outcome.violations),
-        **values,
-    )
-
-
-def _build_learner_entry(outcome: LearnerRelationOutcome, replayed: int) -> RelationResult:
-    """Return the entry of a relation that a learner was trained for."""
-    return _build_entry(
-        outcome,
-        about="learner",
-        necessary=outcome.requirement.necessary,
-        strictness=outcome.judging.strictness if outcome.statistical else outcome.requirement.strictness,
-        reason=outcome.requirement.reason,
-        violated=outcome.violated_count,
-        tied=outcome.tied,
-        chance=outcome.compute_chance() if outcome.statistical else None,
-        replayed=replayed,
-    )
-
-
-def _build_model_entry(outcome: ModelRelationOutcome) -> RelationResult:
-    """Return the entry of a relation that a fitted model was queried for."""
-    purpose = "verification" if outcome.relation.necessary else "validation"
-    return _build_entry(
-        outcome,
-        about="model",
-        necessary=outcome.relation.necessary,
-        strictness="class_exact",
-        robustness=outcome.relation.robustness,
-        reason=MODEL_REASONS["robustness" if outcome.relation.robustness else purpose],
-        violated=int(outcome.counts[VIOLATED]),
-        size_noun=outcome.relation.size_noun,
-        sizes=outcome.sizes,
-        types={} if outcome.groups is None else outcome.groups.count_types(),
-        type_meanings=outcome.relation.violation_types(),
-    )
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CheckReport(Result):
     """The outcome of checking a learner or a model against relations."""
@@ -225,44 +186,35 @@ class CheckReport(Result):
     examples: Mapping[str, LearnerViolation | ModelViolation] = field(
         default_factory=dict
     )  # smallest ones, by relation
-    _learner_session: LearnerSession | None = field(default=None, repr=False)
-    _model_session: ModelSession | None = field(default=None, repr=False)
+    unfinished: Sequence[str] = ()  # the relations that were not tried on all inputs
+    _sessions: Mapping[str, CheckSession[Any, Any]] = field(default_factory=dict, repr=False)  # by relation
 
     @staticmethod
     def from_sessions(
-        learner_session: LearnerSession,
-        model_session: ModelSession | None,
+        sessions: Sequence[CheckSession[Any, Any]],
         replayed_violations: Mapping[str, Sequence[LearnerViolation]],
         **fields: Any,
     ) -> CheckReport:
-        """Return the report of the relations that two sessions have checked; `fields` are its other fields."""
-        entries = [
-            _build_learner_entry(outcome, len(replayed_violations.get(outcome.relation.name, ())))
-            for outcome in learner_session.outcomes
-        ]
-        if model_session is not None:
-            entries += [_build_model_entry(outcome) for outcome in model_session.outcomes]
+        """Return the report of the relations that sessions have checked; `fields` are its other fields."""
         return CheckReport(
-            entries=entries,
+            entries=[
+                RelationResult.from_outcome(outcome, len(replayed_violations.get(outcome.name, ())))
+                for session in sessions
+                for outcome in session.outcomes
+            ],
             examples={name: violations[0] for name, violations in replayed_violations.items() if violations},
-            _learner_session=learner_session,
-            _model_session=model_session,
+            _sessions={outcome.name: session for session in sessions for outcome in session.outcomes},
             **fields,
         )
 
-    def find_smallest_violations(
-        self, max_examples: int, remaining_budget: RemainingBudget = lambda: None
-    ) -> dict[str, LearnerViolation | ModelViolation]:
-        """Return the smallest violation of violated relations, by name.
-
-        Hypotheses get half as many examples. `remaining_budget` returns what is left of the budget.
-        """
+    def find_smallest_violations(self, max_examples: int) -> dict[str, LearnerViolation | ModelViolation]:
+        """Return the smallest violation of violated relations, by name; hypotheses get half as many examples."""
         examples = dict(self.examples)
         for entry in self._rank_entries():
             exact = entry.chance is None  # in a comparison of distributions no single case is to blame
             has_room = len(examples) < (max_examples if entry.necessary else max_examples // 2)
             if entry.violated and exact and has_room and entry.relation not in examples:
-                example = self._shrink(entry, entry.violations[0], remaining_budget)
+                example = self._shrink(entry, entry.violations[0])
                 if example is not None:
                     examples[entry.relation] = example
         return examples
@@ -270,20 +222,12 @@ class CheckReport(Result):
     def _rank_entries(self) -> list[RelationResult]:
         return sorted(self.entries, key=lambda entry: not entry.necessary)
 
-    def _shrink(
-        self, entry: RelationResult, case: ViolatingCase, remaining_budget: RemainingBudget = lambda: None
-    ) -> LearnerViolation | ModelViolation | None:
+    def _shrink(self, entry: RelationResult, case: ViolatingCase) -> LearnerViolation | ModelViolation | None:
+        violation: LearnerViolation | ModelViolation | None = None
         with suppress(OutOfBudget):
-            if entry.about == "learner" and self._learner_session is not None:
-                session = self._learner_session
-                outcome = next(outcome for outcome in session.outcomes if outcome.relation.name == entry.relation)
-                violation = session.shrink(outcome, case, remaining_budget())
-                return violation or session.reproduce(outcome, case, remaining_budget())
-            if self._model_session is not None:
-                outcomes = self._model_session.outcomes
-                model_outcome = next(outcome for outcome in outcomes if outcome.name == entry.relation)
-                return self._model_session.shrink(model_outcome, case)
-        return None
+            session = self._sessions.get(entry.relation)
+            violation = None if session is None else session.find_smallest(entry.relation, case)
+        return violation
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -409,6 +353,7 @@ class CheckReport(Result):
                 "headline",
                 "passed",
                 "complete",
+                "unfinished",
                 "known",
                 "notes",
                 "seed",

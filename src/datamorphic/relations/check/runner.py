@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._estimates import WorkPace
 from ...errors import OutOfBudget
-from ...runs.driver import CallCounter, drive
+from ...runs.driver import CallCounter, Driver, FlowDriver
 from ...runs.flow import Budget, Flow, Query
 from ...space.features import Codes
 from ...space.outputs import Outputs
@@ -22,6 +22,7 @@ from ..change import ChangeRelation
 from ..shrink import shrink_violation
 
 Result = TypeVar("Result")
+DRIVE_OPTIONS: Mapping[str, Any] = {"recheck": 0, "alive": True}  # of `drive`, where a relation compares answers itself
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,15 +68,41 @@ def run_relation_check(
     sut: Executor,
     inputs: Points,
     *,
-    seed: int = 0,
     counter: CallCounter | None = None,
+    budget: Budget | str | float | None = None,
+    seed: int = 0,
     usual_values: Codes | None = None,
     plausible_space: Space | None = None,
-    budget: Budget | str | float | None = None,
+    **drive_options: Any,
+) -> RelationCheck:
+    """Check a relation within a budget, and add what it cost to the counter; see `check_system_relation`.
+
+    The other keyword arguments are options of `drive`.
+    """
+    driver = Driver({"progress": False, **drive_options}, Budget.parse(budget))
+    try:
+        return check_system_relation(
+            relation, sut, inputs, driver.drive, seed=seed, usual_values=usual_values, plausible_space=plausible_space
+        )
+    finally:
+        if counter is not None:
+            counter.runs += driver.counter.runs
+            counter.calls += driver.counter.all_calls
+            counter.interrupted |= driver.counter.interrupted  # a flow may return what it has
+
+
+def check_system_relation(
+    relation: SystemRelation,
+    sut: Executor,
+    inputs: Points,
+    drive: FlowDriver,
+    *,
+    seed: int = 0,
+    usual_values: Codes | None = None,
+    plausible_space: Space | None = None,
     source_answers: Outputs | None = None,
     shrink: bool = True,
     query_pace: QueryPace | None = None,
-    **drive_options: Any,
 ) -> RelationCheck:
     """Query a system, judge its answers, and shrink the first violation.
 
@@ -83,34 +110,18 @@ def run_relation_check(
     `usual_values` replace the values of an example that do not matter, by default those usual among the inputs, as far as the
     example satisfies the constraints of `plausible_space`. `source_answers` are the answers to the inputs, if another
     relation about changes queried them. Without `shrink`, no smallest violation is searched. `query_pace` refuses the
-    check if the rows that it queries would take too long. The other keyword arguments are
-    options of `drive`. The caller has to find out whether the relation applies, with ``relation.find_obstacle(sut, inputs)``.
+    check if the rows that it queries would take too long. The caller has to find out whether the relation applies, with
+    ``relation.find_obstacle(sut, inputs)``.
     """
     fitted_relation, system = relation.fitted_to(sut, inputs), relation.system(sut)
     if relation.draws_inputs:
         usual_values = plausible_space = None  # those of the data
-    drive_options = {"progress": False, "recheck": 0, "alive": True, **drive_options}
-    if query_pace is not None:
-        drive_options |= {"pace": query_pace.pace, "on_piece": query_pace.add_answers}
-    remaining = Budget.parse(budget)
-    total = counter if counter is not None else CallCounter()
 
     def run_flow(flow: Flow[Result]) -> Result:
-        nonlocal remaining
-        cost = CallCounter()  # a drive overwrites the figures of its counter
-        try:
-            return drive(
-                flow if query_pace is None else query_pace.watch(flow),
-                system,
-                tally=cost,
-                budget=remaining,
-                **drive_options,
-            )
-        finally:
-            remaining = remaining.subtract(cost.runs, cost.seconds)
-            total.runs += cost.runs
-            total.calls += cost.calls + cost.health.repeated_rows
-            total.interrupted |= cost.interrupted  # a flow may return what it has
+        if query_pace is None:
+            return drive(flow, system, **DRIVE_OPTIONS)
+        watched_flow, pace = query_pace.watch(flow), query_pace.pace
+        return drive(watched_flow, system, pace=pace, on_piece=query_pace.add_answers, **DRIVE_OPTIONS)
 
     groups: JudgedGroups
     if source_answers is not None and isinstance(fitted_relation, ChangeRelation):

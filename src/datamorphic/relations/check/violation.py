@@ -19,9 +19,9 @@ from ...space.answers import format_answer
 from ...space.blocks import split_value_name
 from ...space.labels import to_object_array
 from ...space.outputs import Outputs
+from ...space.partition import NOISE
 from ...space.points import Batch, Points
 from ...space.serialize import value_from_json, value_to_json
-from ...systems.clusterer import NOISE
 from ...systems.training import Floats, Training
 from ..base import JudgedGroups, split_statement
 from ..learner.base import ClusterRelation

@@ -16,7 +16,7 @@ from ..._text import pluralize
 from ..._typing import SupportsFit
 from ...errors import TestSystemError
 from ...space.labels import to_label_array, to_object_array
-from ...systems.clusterer import RowPartition
+from ...space.partition import RowPartition
 from ...systems.learner import find_parameter_values
 from ...systems.training import Array, Floats, Places, Training
 from ..base import MetamorphicRelation

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._text import pluralize
 from ..._typing import SupportsFit
-from ...systems.clusterer import RowPartition
+from ...space.partition import RowPartition
 from ...systems.training import Places, Training
 from .base import ClusterRelation, Rng, compute_widths, shuffle_positions
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ...errors import OutOfBudget
 from ...runs.flow import Flow, Query
 from ...systems.training import Array, Training, TrainingBatch
-from ..base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
+from ..base import INAPPLICABLE, UNDEFINED, VIOLATED
+from ..outcome import RelationOutcome, ViolatingCase
 from .base import LearnerRelation
 from .cluster_sampling import make_cluster_sampler, make_rows_sampler
 from .necessity import Requirement
@@ -26,27 +27,14 @@ SIGNIFICANCE_LEVEL = 0.001  # below which chance does not explain that two distr
 MAX_MESSAGES = 20  # distinct ones per relation
 
 
-class ViolatingCase(NamedTuple):
-    """A case that violates a relation: training set, index there, labels."""
-
-    input: int
-    case: int
-    before: Any
-    expected: Any
-    after: Any
-
-
-@dataclass
-class LearnerRelationOutcome:
-    """The outcome of one relation on all inputs so far."""
+@dataclass(kw_only=True)
+class LearnerRelationOutcome(RelationOutcome):
+    """The outcome of one relation on a learner so far."""
 
     relation: LearnerRelation
     requirement: Requirement
     judging: JudgingOptions
-    counts: Array = field(default_factory=lambda: np.zeros(4, dtype=np.int64))  # of cases, by verdict
-    violations: list[ViolatingCase] = field(default_factory=list)
     tied: int = 0  # violations that were set aside because they depend on a tie
-    messages: dict[str, int] = field(default_factory=dict)  # why cases could not be judged, with their numbers
     fit_failure: str = ""  # the error of the first fit that failed, if any did
     _labels: list[tuple[Array, Array]] = field(default_factory=list)
     _scores: list[tuple[Array, Array]] = field(default_factory=list)
@@ -57,19 +45,20 @@ class LearnerRelationOutcome:
         return self.judging.statistical
 
     @property
-    def changed_count(self) -> int:
-        """The number of cases that were not labelled as expected."""
-        return int(self.counts[VIOLATED])
-
-    @property
-    def judged_count(self) -> int:
-        """The number of cases that could be judged."""
-        return int(self.counts[HOLDS] + self.counts[VIOLATED])
-
-    @property
     def violated_count(self) -> int:
         """The number of violations that count: none if chance may explain that two distributions differ."""
         return self.changed_count if not self.statistical or self.compute_chance() < SIGNIFICANCE_LEVEL else 0
+
+    def list_facts(self) -> dict[str, Any]:
+        """Return whether the learner must satisfy the relation, how it was judged, and what chance explains."""
+        return {
+            "about": "learner",
+            "necessary": self.requirement.necessary,
+            "strictness": self.judging.strictness if self.statistical else self.requirement.strictness,
+            "reason": self.requirement.reason,
+            "tied": self.tied,
+            "chance": self.compute_chance() if self.statistical else None,
+        }
 
     def add_wave(self, result: LearnerVerdicts, numbers: Sequence[int]) -> None:
         """Add the verdicts of a wave."""
@@ -183,6 +172,7 @@ def check_in_waves(
                     done=share,
                 )
                 outcome.add_wave(result, numbers)
+                outcome.complete = done + len(data) == inputs.count
             done += len(data)
     except OutOfBudget:
         pass

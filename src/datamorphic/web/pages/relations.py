@@ -52,14 +52,8 @@ STRICTNESS_NAMES = {
     "score_stat": "the scores must have the same distribution",
 }
 BUDGETS = ("10s", "30s", "1m", "5m", "30m", "10000 runs", "100000 runs")
-DEFAULT_VALUES = {"cases": 100, "budget": "1m"}
-LABELS = {
-    "cases": "Inputs per relation",
-    "count_ties": "Also count violations that depend on a tie",
-    "rows": "Rows of a random training set, at most",
-    "budget": "Budget",
-    "seed": "Seed",
-}
+DEFAULT_VALUES = {"inputs": 100, "budget": "1m"}
+LABELS = {"budget": "Budget", "seed": "Seed"}
 
 
 def register(studio: Studio) -> None:
@@ -133,7 +127,7 @@ class RelationPage:
                 self.reason = ui.input("Why they are expected", value=DEFAULT_REASON).props("outlined dense")
         self.form = CommandForm(
             "check",
-            ["cases", "budget", "seed", "count_ties"],
+            ["inputs", "budget", "seed", "ties"],
             ["rows"],
             choices={"budget": BUDGETS},
             values=DEFAULT_VALUES,
@@ -249,6 +243,6 @@ def build_relation_arguments(
     judged = [f"{name}={how}" for name, how in (strictness or {}).items() if name in known]
     return build_arguments(
         "check",
-        {"relation": list(relations), "expect_failure": failures, "strictness": judged},
-        choices={"relation": [*known, NECESSARY]},
+        {"relations": list(relations), "expected_failures": failures, "strictness": judged},
+        choices={"relations": [*known, NECESSARY]},
     )

@@ -1,0 +1,88 @@
+"""`dm.check`: check a learner or a model against metamorphic relations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..._text import pluralize
+from ...core.capability import capability
+from ...core.execute import Execution
+from ...runs.driver import Driver
+from .options import CheckOptions, CheckSubject
+from .persistence import EarlierViolations
+from .result import CheckReport
+
+MAX_SHRUNK_RELATIONS = 6  # relations with a smallest violation in the report; hypotheses half as many
+SMALLEST_VIOLATIONS = "the smallest violations"  # what is unfinished if only these were not found
+
+
+@capability(CheckOptions)
+def check(options: CheckOptions, execution: Execution[CheckSubject]) -> CheckReport:
+    """Check a learner or a model against metamorphic relations on many inputs.
+
+    A learner (anything with ``fit`` and ``predict``, or a clusterer) is trained on source data and on follow-up data, and its labels
+    are compared. A model that cannot be trained again is queried as it is. Relations that every correct implementation
+    of the learner's algorithm satisfies verify it: a violation is a fault. All others validate it: a violation shows how
+    the algorithm behaves. Violations by learners are kept in the run store, and replayed first in the next run.
+
+    Returns
+    -------
+    CheckReport
+        ``.table``, ``.violations``, ``.shrunk(0)``, ``.passed``, ``.describe()``, ``.to_html("report.html")``.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> report = dm.check(KNeighborsClassifier(3), "random", ["MR-0", "MR-1.1"], inputs=40)
+    >>> report.table[["relation", "purpose", "violated"]].values.tolist()
+    [['MR-0', 'verification', 0], ['MR-1.1', 'validation', 8]]
+    """
+    subject, notes = execution.subject, []
+    learner_session = subject.learner
+    earlier_violations = EarlierViolations()
+    if learner_session is not None:
+        if learner_session.draws_random_data:
+            learner_session.use_random_data(options.rows)
+        if not learner_session.is_repeatable():
+            notes.append(learner_session.accept_unrepeatable())
+        if execution.session is not None:
+            earlier_violations = EarlierViolations.replay(execution, learner_session)
+        learner_session.run()
+    if subject.model is not None:
+        subject.model.run()
+    report = CheckReport.from_sessions(
+        subject.sessions,
+        earlier_violations.by_relation,
+        subject=subject.name,
+        data=subject.data,
+        seed=execution.seed,
+        known=subject.known,
+    )
+    if options.shrink:
+        report = replace(report, examples=report.find_smallest_violations(MAX_SHRUNK_RELATIONS))
+    interrupted = execution.counter.interrupted
+    unfinished = [name for session in subject.sessions for name in session.unfinished]
+    complete = not unfinished and not interrupted
+    if not complete:
+        cause = "The check was stopped" if interrupted else "The budget was spent"
+        notes.append(f"{cause} before everything was tried.")
+    if replayed_count := sum(entry.replayed for entry in report.entries):
+        verb = "was" if replayed_count == 1 else "were"
+        notes.append(f"{pluralize(replayed_count, 'violation')} of earlier checks {verb} replayed and reproduced.")
+    report = replace(
+        report,
+        notes=tuple(notes),
+        seconds=execution.seconds,
+        complete=complete,
+        unfinished=tuple(unfinished if unfinished or complete else [SMALLEST_VIOLATIONS]),
+        interrupted=interrupted,
+        runs=execution.counter.runs,
+        calls=execution.counter.all_calls,
+    )
+    if execution.session is not None and learner_session is not None:
+        earlier_violations.update(execution, learner_session, report)
+    settings = {name: getattr(options, name) for name in ("engine", "timeout", "batch", "progress")}
+    for session in subject.sessions:
+        session.drive = Driver(settings).drive  # the report may shrink further violations when this run has ended
+    return report
