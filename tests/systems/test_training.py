@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -451,3 +452,24 @@ def test_arrays_of_numbers_are_answered_as_frames_are(learner, kinds, monkeypatc
 )
 def test_learners_that_may_know_columns_by_name_get_frames(learner):
     assert not learner_module.takes_arrays(learner)
+
+
+def test_the_bytes_of_a_batch_tell_different_data_apart():
+    x, y, t = np.array([[1.0], [2.0], [8.0]]), np.array(["a", "a", "b"]), np.array([[3.0], [7.0]])
+    data = Training(x, y, t)
+    frame = Training(pd.DataFrame(x), y, pd.DataFrame(t))
+    variants = [
+        data,
+        data.rows([0, 2, 1]),
+        data.labelled(["a", "b", "b"]),
+        data.cases([0]),
+        data.with_numbers(data.numbers + 1),
+        replace(data, weights=np.ones(3)),
+        replace(data, seed_shift=1),
+        frame,
+    ]
+    contents = [b"".join(TrainingBatch([variant]).iter_bytes()) for variant in variants]
+    assert len(set(contents)) == len(variants)
+    assert contents[0] == b"".join(TrainingBatch([Training(x.copy(), y.copy(), t.copy())]).iter_bytes())
+    both = TrainingBatch([data, frame])
+    assert b"".join(both.take(slice(0, 2)).iter_bytes()) == contents[0]  # only the training data in use count
