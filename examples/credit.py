@@ -15,7 +15,7 @@ import datamorphic as dm
 
 rows = applicants(300)
 inputs, decision = rows.drop(columns="decision"), rows["decision"]
-PROMISES = {"monotone": {"income": "up", "debts": "down"}, "towards": "approved"}
+PROMISES = {"monotone": {"income": "up", "debts": "down"}, "outcome": "approved"}
 
 
 def as_numbers(frame, columns):

@@ -175,7 +175,7 @@ def dependence():
 def monotone():
     """Leave a direction to nearest neighbours."""
     neighbours = make_pipeline(StandardScaler(), KNeighborsClassifier(5)).fit(LOANS[NUMBERS], LOANS["decision"])
-    expect = {"monotone": {"income": "up"}, "towards": "approved"}
+    expect = {"monotone": {"income": "up"}, "outcome": "approved"}
     return {"model": neighbours, "data": LOANS[[*NUMBERS, "decision"]], "expect": expect}
 
 

@@ -31,7 +31,7 @@ def test_it_is_a_function(model, relation):
 
 def test_more_income_never_speaks_against_a_loan(model):
     """A promise to the customers."""
-    dm.assert_holds(model, INPUTS, dm.monotone("income", "up", towards="approved"))
+    dm.assert_holds(model, INPUTS, dm.monotone("income", "up", outcome="approved"))
 
 
 def test_the_border_has_not_moved(model, tmp_path):

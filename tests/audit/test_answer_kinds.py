@@ -40,7 +40,7 @@ def test_probabilities_in_float32_are_no_fault(data, model):
         predict,
         data,
         classes=["no", "yes"],
-        expect={"monotone": {"income": "up"}, "towards": "yes"},
+        expect={"monotone": {"income": "up"}, "outcome": "yes"},
         budget="10s",
         only=["repeats", "answers", "classes", "monotone"],
     )

@@ -303,12 +303,15 @@ def test_protected_columns_need_not_be_inputs():
 
 def test_expectations_from_files(tmp_path):
     toml = tmp_path / "promises.toml"
-    toml.write_text('towards = "approve"\ninvariant = ["age"]\n[monotone]\nincome = "up"\n')
+    toml.write_text('outcome = "approve"\ninvariant = ["age"]\n[monotone]\nincome = "up"\n')
     yaml = tmp_path / "promises.yaml"
-    yaml.write_text("towards: approve\ninvariant: [age]\nmonotone:\n  income: up\n")
+    yaml.write_text("outcome: approve\ninvariant: [age]\nmonotone:\n  income: up\n")
     assert parse_expectations(toml) == parse_expectations(str(yaml))
     result = dm.test(NotMonotone(PEOPLE), PEOPLE, "decision", expect=toml, only="monotone")
     assert result.findings[0].about == "income"
+    yaml.write_text("towards: approve\ninvariant: [age]\nmonotone:\n  income: up\n")
+    with pytest.warns(DeprecationWarning, match="The expectation 'towards' is now called 'outcome'"):
+        assert parse_expectations(yaml) == parse_expectations(toml)
     broken = tmp_path / "broken.toml"
     broken.write_text("monotone = [")
     with pytest.raises(DataError, match=r"broken\.toml is not TOML"):
@@ -338,7 +341,7 @@ def test_expectations_from_files(tmp_path):
             "'incme' is declared monotone, but is not an input of the model. Did you mean 'income'",
         ),
         ({"protected": "gendr"}, "Did you mean 'gender'"),
-        ({"monotone": {"income": "up"}, "towards": "best"}, "The model has no class"),
+        ({"monotone": {"income": "up"}, "outcome": "best"}, "The model has no class"),
     ],
 )
 def test_invalid_expectations_are_reported(expect, says):
@@ -565,12 +568,12 @@ def test_relations_that_were_not_tried_do_not_pass():
     assert "say which one" in outcome(vague, "monotone").why
     assert not vague.passed
     with pytest.raises(ArgumentError, match="The model has no class"):
-        dm.test(Lender(PEOPLE), PEOPLE, "decision", expect={"monotone": {"income": "up"}, "towards": "yes"})
+        dm.test(Lender(PEOPLE), PEOPLE, "decision", expect={"monotone": {"income": "up"}, "outcome": "yes"})
     function = dm.test(
         lambda f: f.income * 2,
         PEOPLE,
         "decision",
-        expect={"monotone": {"income": "up"}, "towards": "yes"},
+        expect={"monotone": {"income": "up"}, "outcome": "yes"},
         only="monotone",
     )
     assert outcome(function, "monotone").state == "broke"

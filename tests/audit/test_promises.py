@@ -114,8 +114,8 @@ def test_promises_are_merged_with_other_expectations(loans, promises):
     with pytest.raises(PromiseError, match=r"bank\.promises:3: 'ltv' raises here, but must not matter"):
         audit(Bank(), loans, promises=promises, protected=["ltv"])
     with pytest.raises(PromiseError, match=r"bank\.promises:1: the promises are about 'default'"):
-        audit(Bank(), loans, promises=promises, expect={"towards": "paid"})
-    result = audit(Bank(), loans, promises=promises, expect={"monotone": {"ltv": "+"}, "towards": "default"})
+        audit(Bank(), loans, promises=promises, expect={"outcome": "paid"})
+    result = audit(Bank(), loans, promises=promises, expect={"monotone": {"ltv": "+"}, "outcome": "default"})
     assert result.passed
 
 

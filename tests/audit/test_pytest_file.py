@@ -423,7 +423,7 @@ def test_expectations_are_written_again(tmp_path, monkeypatch):
     text = written(result_of(outcome(), words=words), tmp_path / "tests")
     assert 'monotone": {"debt": "down", "a=b": "up"}' in text
     assert '"invariant": ["id", "name"]' in text
-    assert '"towards": "yes"' in text
+    assert '"outcome": "yes"' in text
     assert 'protected=["gender"]' in text
     assert 'baseline=HERE / "../old.parquet"' in text
     assert 'dm.data.load("iris")' in text

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import datamorphic as dm
 
-PROMISES = {"monotone": {"income": "up", "debt": "down"}, "towards": "approve"}
+PROMISES = {"monotone": {"income": "up", "debt": "down"}, "outcome": "approve"}
 
 
 def make_applicants(rows: int = 300, seed: int = 0) -> pd.DataFrame:

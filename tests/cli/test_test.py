@@ -108,7 +108,7 @@ def test_all_files_are_written_and_agree(folder):
     }
     words = [word for kind, name in names.items() for word in (f"--{kind}", f"out/{name}")]
     promises = folder / "promises.toml"
-    promises.write_text('protected = ["gender"]\ntowards = "approve"\nmonotone = {income = "up"}\n')
+    promises.write_text('protected = ["gender"]\noutcome = "approve"\nmonotone = {income = "up"}\n')
     result = run(
         "lenders:bad",
         "loans.csv",
@@ -208,7 +208,7 @@ def test_hostile_names_are_harmless_everywhere(folder):
         "label",
         name=EVIL,
         protected=[EVIL],
-        expect={"monotone": {EVIL: "down"}, "towards": EVIL},
+        expect={"monotone": {EVIL: "down"}, "outcome": EVIL},
         only=WITHOUT_TRAINING,
     )
     assert any(EVIL in finding.title for finding in result.findings)

@@ -123,7 +123,7 @@ def decide(frame):
 def test_relations_that_try_all_values_take_rows_and_are_drawn_with_their_follow_ups():
     frame = pd.DataFrame({"income": np.arange(0.0, 100, 2), "a": 0.0, "b": 1.0, "c": np.tile(["x", "y"], 25)})
     result = dm.hunt(
-        decide, [dm.monotone("income", towards="yes"), dm.invariant("c")], data=frame, stop_after=None, progress=False
+        decide, [dm.monotone("income", outcome="yes"), dm.invariant("c")], data=frame, stop_after=None, progress=False
     )
     assert result.generator == "rows"
     assert result.table["violated"].tolist() == [50, 0]
@@ -139,7 +139,7 @@ def test_relations_that_try_all_values_take_rows_and_are_drawn_with_their_follow
 
 def test_rows_that_a_relation_leaves_out_are_not_applicable():
     frame = pd.DataFrame({"income": [10.0, np.nan, 50.0, 65.0] * 5})
-    result = dm.hunt(decide, dm.monotone("income", towards="yes"), data=frame, stop_after=None, progress=False)
+    result = dm.hunt(decide, dm.monotone("income", outcome="yes"), data=frame, stop_after=None, progress=False)
     assert result.table[["groups", "violated", "inapplicable"]].values.tolist() == [[20, 15, 5]]
 
 

@@ -86,7 +86,7 @@ def test_a_class_that_is_left_is_a_fall():
     def leaves(x, n, c):
         return "high" if x > 3 and not 6 < x < 8 else "low"
 
-    relation = Monotone("x", "up", towards="high")
+    relation = Monotone("x", "up", outcome="high")
     groups, _ = asked(leaves, relation, SPACE.sample(40, seed=5, points=True))
     assert (groups.verdicts == VIOLATED).all()
     assert set(groups.before.values) == {"high"}
@@ -117,7 +117,7 @@ def test_scores_are_compared_by_what_they_mean():
     model.var_[:, 0] = 1.0  # equal variances: the odds of yes rise with x everywhere
     space = dm.Space.from_frame(frame)
     sut, points = dm.wrap(model, space=space), space.points(frame)
-    relation = dm.monotone("x", towards="yes").fitted_to(sut, points)
+    relation = dm.monotone("x", outcome="yes").fitted_to(sut, points)
     groups = drive(relation.check(points, rng), sut, progress=False)
     assert (groups.verdicts == HOLDS).all()
     joint = model.predict_joint_log_proba(frame.assign(x=np.linspace(0, 6, 400), z=0.0))[:, 1]

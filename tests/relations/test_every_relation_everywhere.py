@@ -159,7 +159,7 @@ TABLE = {
     "Relation": Row(relation=Shifted(), bad=lambda f: np.where(f["n"] % 2 == 0, "yes", "no"), **FRAMES),
     "Invariant": Row(relation=dm.invariant("n"), bad=lambda f: np.where(f["n"] > 30, "yes", "no"), **FRAMES),
     "Monotone": Row(
-        relation=dm.monotone("a", towards="yes"), bad=lambda f: np.where(f["a"] < 0.5, "yes", "no"), **FRAMES
+        relation=dm.monotone("a", outcome="yes"), bad=lambda f: np.where(f["a"] < 0.5, "yes", "no"), **FRAMES
     ),
     "Repeats": Row(relation="repeats", bad=Restless(), **FRAMES),
     "RowOrder": Row(relation="row order", bad=lambda f: np.where(np.arange(len(f)) % 2, "yes", "no"), **FRAMES),

@@ -192,9 +192,16 @@ def test_invalid_directions_and_classes_are_rejected():
         dm.monotone("x", "sideways")
     sut = dm.wrap(plain, space=SPACE, labels=["low", "high"])
     with pytest.raises(ArgumentError, match="The model has no class"):
-        dm.monotone("x", towards="best").find_obstacle(sut, POINTS)
-    assert dm.monotone("x", towards="high").find_obstacle(sut, POINTS) == ""
+        dm.monotone("x", outcome="best").find_obstacle(sut, POINTS)
+    assert dm.monotone("x", outcome="high").find_obstacle(sut, POINTS) == ""
     three = dm.wrap(plain, space=SPACE, labels=["low", "high", "other"])
     assert "say which one" in dm.monotone("x").find_obstacle(three, POINTS)
-    with pytest.raises(ArgumentError, match="towards="):
+    with pytest.raises(ArgumentError, match="outcome="):
         run_relation_check(dm.monotone("x"), dm.wrap(plain, space=SPACE), POINTS)
+
+
+def test_the_former_name_of_the_outcome_warns():
+    with pytest.warns(DeprecationWarning, match="Use 'outcome'"):
+        relation = dm.monotone("x", towards="high")
+    with pytest.warns(DeprecationWarning, match="Use outcome"):
+        assert relation.towards == relation.outcome == "high"

@@ -102,4 +102,4 @@ class EverythingWrong(NotMonotone, MovedBorder):
         return answers
 
 
-PROMISES = {"monotone": {"income": "up", "debt": "down"}, "towards": "approve"}
+PROMISES = {"monotone": {"income": "up", "debt": "down"}, "outcome": "approve"}

@@ -79,7 +79,7 @@ def test(
     protected : sequence of str
         Features on which the decision must not depend. Decisions that change when only such a feature changes are counted.
     expect : mapping, relations, or path, optional
-        What the model is expected to satisfy: ``{"monotone": {"income": "up"}, "invariant": ["id"], "towards": "approved"}``,
+        What the model is expected to satisfy: ``{"monotone": {"income": "up"}, "invariant": ["id"], "outcome": "approved"}``,
         a TOML or YAML file with the same content, or relations.
     budget : str or int
         The largest cost: ``"1m"``, ``"10000 runs"``; None for no limit. Time counts from the first query of the model on,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -19,7 +20,8 @@ from ..space.document_files import read_document
 from ..space.labels import to_label_key
 from ..space.space import Space
 
-EXPECTATION_KEYS = ("monotone", "invariant", "protected", "towards", "relations")
+EXPECTATION_KEYS = ("monotone", "invariant", "protected", "outcome", "relations")
+FORMER_KEYS = {"towards": "outcome"}
 
 
 #: A mapping of expectations, relations of the user, or the path of a TOML or YAML file.
@@ -37,7 +39,7 @@ class Expectations:
     monotone: Mapping[str, str]  # "up" if more of a feature must not lower the answer, "down" if not raise it
     invariant: tuple[str, ...] = ()  # features that must not matter
     protected: tuple[str, ...] = ()  # features on which the decision must not depend, such as attributes of people
-    towards: Any = None  # the class that "up" makes more likely
+    outcome: Any = None  # the class that "up" makes more likely
     relations: tuple[MetamorphicRelation, ...] = ()  # of the user
     promises: Promises | None = None  # where some of these come from
 
@@ -72,7 +74,7 @@ class Expectations:
         """Return the declared directions as relations."""
         relations = []
         for name, direction in self.monotone.items():
-            relation = Monotone(name, direction, self.towards)
+            relation = Monotone(name, direction, self.outcome)
             promise = None if self.promises is None else self.promises.columns.get(name)
             if promise is not None:
                 relation.low, relation.high, relation.unavailable = promise.low, promise.high, promise.unavailable
@@ -85,11 +87,11 @@ class Expectations:
         def fail(line: int, message: str) -> PromiseError:
             return PromiseError(message, file=promises.file, line=line)
 
-        outcome, towards = promises.outcome, self.towards
-        if outcome is not None and towards is not None and to_label_key(outcome) != to_label_key(towards):
+        outcome, own_outcome = promises.outcome, self.outcome
+        if outcome is not None and own_outcome is not None and to_label_key(outcome) != to_label_key(own_outcome):
             raise fail(
                 promises.outcome_line,
-                f"the promises are about {outcome!r}, but the other expectations are about {towards!r}. Name one class.",
+                f"the promises are about {outcome!r}, but the other expectations are about {own_outcome!r}. Name one class.",
             )
         for name, promise in promises.columns.items():
             direction, declared = promises.monotone.get(name), self.monotone.get(name)
@@ -103,8 +105,8 @@ class Expectations:
             monotone={**self.monotone, **promises.monotone},
             invariant=tuple(dict.fromkeys([*self.invariant, *promises.invariant])),
             protected=tuple(dict.fromkeys([*self.protected, *promises.protected])),
-            towards=outcome if towards is None else towards,
-            relations=(*self.relations, *promises.build_relations(towards).values()),
+            outcome=outcome if own_outcome is None else own_outcome,
+            relations=(*self.relations, *promises.build_relations(own_outcome).values()),
             promises=promises,
         )
 
@@ -130,6 +132,7 @@ def parse_expectations(expect: ExpectLike = None, protected: Sequence[str] | str
         expect = {"relations": list(expect)}
     if not isinstance(expect, Mapping):
         reject("expect", "test", "a mapping, relations, or the path of a TOML or YAML file", expect)
+    expect = _rename_former_keys(expect)
     for name in expect:
         if name not in EXPECTATION_KEYS:
             raise DataError(f"{name!r} is not a known expectation. {suggest_name(name, EXPECTATION_KEYS)}")
@@ -149,14 +152,14 @@ def parse_expectations(expect: ExpectLike = None, protected: Sequence[str] | str
         monotone={str(name): str(direction) for name, direction in monotone.items()},
         invariant=_validate_option_names("invariant", expect.get("invariant")),
         protected=tuple(dict.fromkeys(protected_names)),
-        towards=expect.get("towards"),
+        outcome=expect.get("outcome"),
         relations=tuple(relations),
     )
 
 
 def merge_expectations(request: Mapping[str, Any], file: FilePath | None = None) -> dict[str, Any]:
     """Return the expectations in a request, ``{"monotone": ["income=up"], ...}``, which win over those of a file."""
-    expectations = {} if file is None else read_expectations(file)
+    expectations = {} if file is None else _rename_former_keys(read_expectations(file))
     directions = {}
     for text in request.get("monotone") or ():
         name, _, direction = str(text).rpartition("=")
@@ -168,8 +171,17 @@ def merge_expectations(request: Mapping[str, Any], file: FilePath | None = None)
     if request.get("invariant"):
         expectations["invariant"] = [*(expectations.get("invariant") or ()), *request["invariant"]]
     if request.get("towards") is not None:
-        expectations["towards"] = request["towards"]
+        expectations["outcome"] = request["towards"]
     return expectations
+
+
+def _rename_former_keys(expect: Mapping[str, Any]) -> dict[str, Any]:
+    """Return expectations by the names that they have today."""
+    for former in FORMER_KEYS.keys() & expect.keys():
+        warnings.warn(
+            f"The expectation {former!r} is now called {FORMER_KEYS[former]!r}.", DeprecationWarning, stacklevel=3
+        )
+    return {FORMER_KEYS.get(name, name): value for name, value in expect.items()}
 
 
 def _validate_option_names(key: str, value: object) -> tuple[str, ...]:

@@ -89,7 +89,7 @@ class AuditOptions:
             "promises": os.fspath(self.promises) if isinstance(self.promises, str | os.PathLike) else None,
             "monotone": [f"{name}={direction}" for name, direction in expectations.monotone.items()],
             "invariant": list(expectations.invariant),
-            "towards": to_plain(expectations.towards),
+            "towards": to_plain(expectations.outcome),
             "relations": [relation.name for relation in expectations.relations],
             "baseline": os.fspath(self.baseline) if isinstance(self.baseline, str | os.PathLike) else None,
             "tolerance": self.tolerance,

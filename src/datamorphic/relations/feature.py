@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from .._deprecation import rename_attribute, rename_keywords
 from .._text import pluralize
 from .._validation import check_types, is_number, validate_choice
 from ..errors import ArgumentError
@@ -120,16 +121,18 @@ class Monotone(_FeatureRelation):
     """All else equal, a higher value of a feature moves the answer one way only; see `monotone`."""
 
     necessary = False
+    towards = rename_attribute("Monotone.towards", "outcome")
 
-    def __init__(self, feature: str, direction: str = "up", towards: object = None) -> None:
+    @rename_keywords("0.2", towards="outcome")
+    def __init__(self, feature: str, direction: str = "up", outcome: object = None) -> None:
         super().__init__(feature)
         validate_choice("direction", "Monotone", direction, DIRECTION_SIGNS)
-        self.sign, self.towards = DIRECTION_SIGNS[direction], towards
+        self.sign, self.outcome = DIRECTION_SIGNS[direction], outcome
         self.direction = "up" if self.sign > 0 else "down"
         self._labels: Labels | None = None
         self._score_kind: str | None = None
         self.name = f"monotone {feature}"
-        effect = "lowers the answer" if towards is None else f"makes the answer {towards} less likely"
+        effect = "lowers the answer" if outcome is None else f"makes the answer {outcome} less likely"
         self.statement = f"a {'higher' if self.sign > 0 else 'lower'} {feature} alone never {effect}"
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
@@ -146,20 +149,20 @@ class Monotone(_FeatureRelation):
             why = f"{self.feature} is text, which has no order"
         if why or sut.labels is None:
             return why
-        if self.towards is not None and find_label(sut.labels, self.towards) is None:
+        if self.outcome is not None and find_label(sut.labels, self.outcome) is None:
             raise ArgumentError(
-                f"The model has no class {self.towards!r} that {self.feature} could lead towards. It has: "
+                f"The model has no class {self.outcome!r} that {self.feature} could lead towards. It has: "
                 f"{', '.join(map(repr, sut.labels[:12]))}."
             )
-        if self.towards is None and len(sut.labels) > 2 and not all(map(is_number, sut.labels)):
+        if self.outcome is None and len(sut.labels) > 2 and not all(map(is_number, sut.labels)):
             return f"the model has {pluralize(len(sut.labels), 'class', 'classes')}: say which one {self.feature} leads towards"
         return ""
 
     def fitted_to(self, sut: Executor, inputs: Points) -> Monotone:
         """Return the relation with what is known of the system's classes and scores."""
         fitted_relation = super().fitted_to(sut, inputs)
-        if self.towards is not None and sut.labels is not None:
-            fitted_relation.towards = find_label(sut.labels, self.towards)
+        if self.outcome is not None and sut.labels is not None:
+            fitted_relation.outcome = find_label(sut.labels, self.outcome)
         fitted_relation._labels, fitted_relation._score_kind = sut.labels, sut.score_kind
         return fitted_relation
 
@@ -167,13 +170,13 @@ class Monotone(_FeatureRelation):
     def expectation(self) -> OneWay:
         """What is expected of the answers: their level moves in one direction only."""
         direction: Direction = "up" if self.sign > 0 else "down"
-        return OneWay(direction=direction, outcome=self.towards, labels=self._labels, score_kind=self._score_kind)
+        return OneWay(direction=direction, outcome=self.outcome, labels=self._labels, score_kind=self._score_kind)
 
     @property
     def _target_label(self) -> Any:
         """The class that the feature leads towards; None if the answers are numbers."""
         labels = self._labels
-        return labels[1] if self.towards is None and labels is not None and len(labels) == 2 else self.towards
+        return labels[1] if self.outcome is None and labels is not None and len(labels) == 2 else self.outcome
 
     def compute_level(self, outputs: Outputs) -> Codes:
         """Return the level that must not fall, one number per answer.
@@ -184,27 +187,27 @@ class Monotone(_FeatureRelation):
         levels = self.expectation.read_scores(outputs)
         if levels is not None:
             return levels
-        ok, labels, towards = outputs.ok, self._labels, self._target_label
+        ok, labels, outcome = outputs.ok, self._labels, self._target_label
         level = np.full(len(outputs), np.nan)
         values = outputs.values[ok]
-        if towards is not None:
+        if outcome is not None:
             if labels is None and values.dtype.kind == "f":
                 raise ArgumentError(
-                    f"The answers are numbers, but {self.feature} is to lead towards the class {towards!r}. "
-                    "Leave out towards=."
+                    f"The answers are numbers, but {self.feature} is to lead towards the class {outcome!r}. "
+                    "Leave out outcome=."
                 )
             level[ok] = self.expectation.match(values)
             if labels is None and not level[ok].any():
                 examples = ", ".join(repr(value) for value in list(dict.fromkeys(values.tolist()))[:6])
                 raise ArgumentError(
-                    f"No answer is {towards!r}, which {self.feature} should lead towards. Answers are: {examples}."
+                    f"No answer is {outcome!r}, which {self.feature} should lead towards. Answers are: {examples}."
                 )
         elif values.dtype.kind in "fiub" or all(map(is_number, values.tolist())):
             level[ok] = values.astype(np.float64)
         else:
             raise ArgumentError(
                 f"The answers are not numbers ({str(values[0])[:40]!r}, ...). Name the answer that a higher {self.feature} "
-                "leads towards: towards=..."
+                "leads towards: outcome=..."
             )
         return level
 
@@ -215,8 +218,8 @@ class Monotone(_FeatureRelation):
         """
         n, width = swept.shape
         levels = [self.compute_level(swept.outputs)]
-        towards = self._target_label
-        if towards is not None:
+        outcome = self._target_label
+        if outcome is not None:
             levels.append(self.expectation.match(swept.outputs.values))
         grids = [np.where(swept.answered, swept.grid(self.sign * level), np.nan) for level in levels]
         # the tolerance is about the level: an answer that leaves the class is no small fall
@@ -275,8 +278,9 @@ def _find_steepest_steps(fall: Codes, swept: Sweep) -> Places:
     return steepest + 1
 
 
+@rename_keywords("0.2", towards="outcome")
 @check_types
-def monotone(feature: str, direction: str = "up", towards: object = None) -> Monotone:
+def monotone(feature: str, direction: str = "up", outcome: object = None) -> Monotone:
     """Return the relation that, all else equal, a feature moves the answer one way only.
 
     The level that must not fall is the answer itself if it is a number. Otherwise it is the score of a class (its
@@ -288,16 +292,16 @@ def monotone(feature: str, direction: str = "up", towards: object = None) -> Mon
         The feature.
     direction : {"up", "down"}
         The direction of the answer as the feature rises.
-    towards : object, optional
+    outcome : object, optional
         The class that becomes more likely; the second of two classes by default.
 
     Examples
     --------
     >>> import datamorphic as dm
-    >>> dm.monotone("income", "up", towards="approved").statement
+    >>> dm.monotone("income", "up", outcome="approved").statement
     'a higher income alone never makes the answer approved less likely'
     """
-    return Monotone(feature, direction, towards)
+    return Monotone(feature, direction, outcome)
 
 
 @check_types

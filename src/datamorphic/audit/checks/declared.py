@@ -248,9 +248,9 @@ def _build_step_example(relation: Monotone, groups: JudgedGroups, numbers: bool)
 
 def _format_wrong_direction(relation: Monotone) -> str:
     falls = relation.sign > 0
-    if relation.towards is None:
+    if relation.outcome is None:
         return "lower the answer" if falls else "raise the answer"
-    return f"make the answer {relation.towards} {'less' if falls else 'more'} likely"
+    return f"make the answer {relation.outcome} {'less' if falls else 'more'} likely"
 
 
 def _draw_curve(context: CheckContext, budget: CheckBudget, relation: Monotone, groups: JudgedGroups) -> list[Section]:

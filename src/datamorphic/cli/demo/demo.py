@@ -159,7 +159,7 @@ def run_demo(seed: int = 0) -> Demo:
         model,
         inputs.assign(diagnosis=labels),
         "diagnosis",
-        expect={"monotone": dict.fromkeys(MONOTONE_FEATURES, "up"), "towards": "malignant"},
+        expect={"monotone": dict.fromkeys(MONOTONE_FEATURES, "up"), "outcome": "malignant"},
         seed=seed,
         name=sut.name,
         space=space,
