@@ -92,25 +92,25 @@ def _is_above_log(x: Numbers, y: Numbers) -> Booleans:
     return y >= np.log10(x, out=np.full(np.shape(x), np.nan), where=x > 0)
 
 
-def _color_red_or_blue(is_red: Booleans) -> Labels:
+def _colour_red_or_blue(is_red: Booleans) -> Labels:
     return np.where(is_red, "red", "blue")
 
 
-def _color_inside_black(is_inside: Booleans, is_blue: Booleans) -> Labels:
+def _colour_inside_black(is_inside: Booleans, is_blue: Booleans) -> Labels:
     return np.where(is_inside, "black", np.where(is_blue, "blue", "red"))
 
 
 RULES: dict[str, Callable[[Numbers, Numbers], Labels]] = {
-    "Box 1": lambda x, y: _color_red_or_blue(_is_in_box(x, y)),
-    "Box 2": lambda x, y: _color_inside_black(_is_in_box(x, y), _is_above_log(x, y)),
-    "Circle 1": lambda x, y: _color_red_or_blue(_is_in_circle(x, y)),
-    "Circle 2": lambda x, y: _color_inside_black(_is_in_circle(x, y), y >= 0.3 * x - 0.4),
-    "Line 1": lambda x, y: _color_red_or_blue(0.3 * x - 0.8 < y),
+    "Box 1": lambda x, y: _colour_red_or_blue(_is_in_box(x, y)),
+    "Box 2": lambda x, y: _colour_inside_black(_is_in_box(x, y), _is_above_log(x, y)),
+    "Circle 1": lambda x, y: _colour_red_or_blue(_is_in_circle(x, y)),
+    "Circle 2": lambda x, y: _colour_inside_black(_is_in_circle(x, y), y >= 0.3 * x - 0.4),
+    "Line 1": lambda x, y: _colour_red_or_blue(0.3 * x - 0.8 < y),
     "Line 2": lambda x, y: np.where(0.3 * x - 1.0 >= y, "red", np.where(y > 0.3 * x - 0.8, "blue", "black")),
-    "Sin 1": lambda x, y: _color_red_or_blue(np.sin(x) < y),
-    "Sin 2": lambda x, y: np.where(np.abs(np.sin(x) - y) < 0.2, "black", _color_red_or_blue(np.sin(x) > y)),
-    "Triangle 1": lambda x, y: _color_red_or_blue(_is_in_triangle(x, y)),
-    "Triangle 2": lambda x, y: _color_inside_black(_is_in_triangle(x, y), _is_above_log(x, y)),
+    "Sin 1": lambda x, y: _colour_red_or_blue(np.sin(x) < y),
+    "Sin 2": lambda x, y: np.where(np.abs(np.sin(x) - y) < 0.2, "black", _colour_red_or_blue(np.sin(x) > y)),
+    "Triangle 1": lambda x, y: _colour_red_or_blue(_is_in_triangle(x, y)),
+    "Triangle 2": lambda x, y: _colour_inside_black(_is_in_triangle(x, y), _is_above_log(x, y)),
 }
 
 

@@ -27,7 +27,7 @@ MAX_SCRIPT_LINES = 50_000
 MAX_LINE_CHARACTERS = 10_000
 MAX_LISTED_PROBLEMS = 20
 SEPARATORS = ";,"
-#: how many arguments come before the free text of a command, by normalized name
+#: how many arguments come before the free text of a command, by normalised name
 FREE_TEXT_POSITIONS = {"savemessage": 1, "displaymessage": 0}
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

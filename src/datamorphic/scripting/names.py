@@ -79,7 +79,7 @@ class NameBook:
 
     system: TestSystem
     models: Sequence[str] = ()  # the models that start_<model>_Invoker starts
-    aliases: dict[str, str] = field(default_factory=dict)  # other names of features, normalized
+    aliases: dict[str, str] = field(default_factory=dict)  # other names of features, normalised
 
     _known: dict[tuple[str, str], ScriptName] = field(default_factory=dict, repr=False, compare=False)
 

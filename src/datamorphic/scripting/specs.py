@@ -24,7 +24,7 @@ from .names import NameBook
 
 ModelSource = object | Callable[[], object]
 _SUFFIX = re.compile(r"\.(class|java|py|jar)$", re.IGNORECASE)
-#: other names of features in the published scripts, normalized
+#: other names of features in the published scripts, normalised
 FEATURE_ALIASES = {"red_wine": {"sulphatesl": "sulphates"}}
 #: the names of the test systems in the published scripts, by data set
 CASE_STUDY_SPECS = {

@@ -87,7 +87,7 @@ def find_relation(program: str, name: str) -> FunctionRelation:
 # -- trials ------------------------------------------------------------------------------------------------
 
 
-def _summarize_measures(measures: FMeasures) -> dict[str, float]:
+def _summarise_measures(measures: FMeasures) -> dict[str, float]:
     censored = 100 * measures.censored_share
     mean = label_figure("mean", estimate_mean(measures.counts.tolist()))
     return {**mean, "sd": measures.sd, "trials": len(measures), "censored": censored}
@@ -165,7 +165,7 @@ class Hunting(GroupJob):
             return find_violations(function, [relation], np.zeros(len(groups), dtype=np.int64), groups.sources)
 
         generator = make_generator(self.generator, relation)
-        return _summarize_measures(_measure_trials(generator, violating, self.trials, self.budget, seed, self.rate))
+        return _summarise_measures(_measure_trials(generator, violating, self.trials, self.budget, seed, self.rate))
 
 
 @dataclass(frozen=True)
@@ -201,13 +201,13 @@ class Selecting(GroupJob):
                 seed=seed,
                 progress=False,
             )
-            return _summarize_measures(found.measured)
+            return _summarise_measures(found.measured)
 
         def violating(picks: Picks) -> Mask:
             return find_violations(function, relations, picks.relation, picks.sources)
 
         selector = find_selector(self.selector)(relations, k=self.k)
-        return _summarize_measures(_measure_trials(selector, violating, trials, self.budget, seed, EXPECTED_RATE))
+        return _summarise_measures(_measure_trials(selector, violating, trials, self.budget, seed, EXPECTED_RATE))
 
 
 def _estimate_rate(function: Callable[..., Any], relations: Sequence[FunctionRelation], seed: int) -> float:
@@ -241,14 +241,14 @@ class Simulating(GroupJob):
             budget=self.budget,
             progress=False,
         )
-        return _summarize_simulation(simulation)
+        return _summarise_simulation(simulation)
 
 
-def _summarize_simulation(simulation: Any) -> dict[str, float]:
+def _summarise_simulation(simulation: Any) -> dict[str, float]:
     measures, ratio = simulation.found, simulation.ratio
     margin = math.nan if measures.censored.any() else 50 * (ratio.high - ratio.low)
     return {
-        **_summarize_measures(measures),
+        **_summarise_measures(measures),
         **label_figure("F-ratio %", OurFigure(100 * ratio.value, margin, len(measures))),
         "effect size": simulation.cohens_d,
     }
@@ -292,7 +292,7 @@ class SelectingSimulated(GroupJob):
             budget=self.budget,
             progress=False,
         )
-        return _summarize_simulation(simulation)
+        return _summarise_simulation(simulation)
 
 
 # -- comparisons of two jobs -------------------------------------------------------------------------------------

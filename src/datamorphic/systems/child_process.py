@@ -50,7 +50,7 @@ class ChildProcess:
         if hasattr(signal, "pthread_sigmask"):
             old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            # a task, not an argument of the initializer, which would block until the child has imported everything
+            # a task, not an argument of the `initializer`, which would block until the child has imported everything
             return self.submit(function, *arguments)
         finally:
             self._processes = list((self._pool._processes or {}).values())

@@ -83,7 +83,7 @@ class Question:
         return self._find_choice(text) if self.choices else text
 
     def read_value(self, text: str) -> Any:
-        """Return the value of a normalized answer, or raise `WrongAnswer`."""
+        """Return the value of a normalised answer, or raise `WrongAnswer`."""
         try:
             return self.read(text)
         except (WrongAnswer, OutOfBudget):

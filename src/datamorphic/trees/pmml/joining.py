@@ -173,7 +173,7 @@ def _read_chain(model: Element, segments: list[Element]) -> tuple[list[Member], 
         )
     method = regression.get("normalizationMethod", "none")
     if method not in LINKS:
-        raise ModelError(f"A RegressionModel in the PMML file normalizes by {method!r}, which is not supported.")
+        raise ModelError(f"A RegressionModel in the PMML file normalises by {method!r}, which is not supported.")
     members: list[Member] = []
     starts: list[float] = []
     names: list[str] = []
