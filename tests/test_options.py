@@ -6,7 +6,6 @@ import inspect
 from dataclasses import MISSING, fields
 
 import datamorphic as dm
-from datamorphic.audit.options import AuditOptions
 from datamorphic.exploration.options import PlanOptions
 from datamorphic.hunting.options import GenerateOptions, HuntOptions, SimulateOptions
 from datamorphic.morphisms.options import LawOptions
@@ -48,7 +47,6 @@ OPTION_SETS = {
     "plan": PlanOptions,
     "play": PlayOptions,
     "simulate": SimulateOptions,
-    "test": AuditOptions,
 }
 
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from . import results as results
     from . import systems as systems
     from . import trees as trees
-    from .audit.api import test as test
     from .audit.result import Result as Result
+    from .audit.run import test as test
     from .data.programs import programs as programs
     from .data.subjects import subjects as subjects
     from .exploration.front import Front as Front
@@ -85,7 +85,7 @@ if TYPE_CHECKING:
 #: the public names of each module
 _NAMES = {
     "": "data errors relations results systems trees",
-    "audit.api": "test",
+    "audit.run": "test",
     "audit.result": "Result",
     "data.programs": "programs",
     "data.subjects": "subjects",

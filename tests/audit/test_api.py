@@ -428,7 +428,7 @@ def test_a_check_that_breaks_does_not_stop_the_others(monkeypatch):
         else health.Check(name="classes", question=c.question, weight=1, find_skip_reason=lambda given: "", run=breaks)
         for c in CHECKS
     ]
-    monkeypatch.setattr("datamorphic.audit.runner.CHECKS", broken)
+    monkeypatch.setattr("datamorphic.audit.run.CHECKS", broken)
     result = dm.test(Lender(PEOPLE), PEOPLE, "decision", only=["answers", "classes", "adequacy"])
     assert outcome(result, "classes").state == "broke"
     assert outcome(result, "classes").why == "ZeroDivisionError: ours"

@@ -18,12 +18,14 @@ import pytest
 
 import datamorphic as dm
 from datamorphic._clock import use_clock
-from datamorphic.audit import runner
+from datamorphic.audit import options as options_module
+from datamorphic.audit import run as audit_run
 from datamorphic.audit.check import MISSING_RESULT, Check, CheckFindings, run_checks
 from datamorphic.audit.checks import CHECKS
 from datamorphic.audit.context import BudgetClock, CheckContext
 from datamorphic.audit.expectations import parse_expectations
 from datamorphic.audit.progress import AuditProgress
+from datamorphic.core import execute as execute_module
 from datamorphic.errors import ArgumentError, OutOfBudget
 from datamorphic.morphisms.subject import build_subject
 from datamorphic.runs.driver import CallCounter
@@ -82,11 +84,12 @@ def test_the_budget_starts_with_the_first_query(monkeypatch, clock, tmp_path):
 
         return wait_and_call
 
-    for name in ("_load", "_load_reference", "open_audit_run"):
-        monkeypatch.setattr(runner, name, wait_before(getattr(runner, name)))
+    for name in ("load_tested_model", "load_reference"):
+        monkeypatch.setattr(options_module, name, wait_before(getattr(options_module, name)))
+    monkeypatch.setattr(execute_module, "keep_run", wait_before(execute_module.keep_run))
     monkeypatch.setattr("datamorphic.morphisms.subject.SpaceOptions.infer_space", wait_before(SpaceOptions.infer_space))
     monkeypatch.setattr("datamorphic.audit.context.import_module", lambda name: clock.move(1000))
-    monkeypatch.setattr(runner, "CHECKS", (make_check("x", libraries=("not_imported_yet",)),))
+    monkeypatch.setattr(audit_run, "CHECKS", (make_check("x", libraries=("not_imported_yet",)),))
 
     def decide(frame):
         clock.move(0.25)
@@ -106,7 +109,7 @@ import sys
 from dataclasses import replace
 import numpy as np, pandas as pd
 import datamorphic as dm
-from datamorphic.audit import runner
+from datamorphic.audit import run as audit_run
 from datamorphic.audit.context import BudgetClock
 
 known = set()
@@ -123,7 +126,7 @@ def observe(check):
     return replace(check, run=run)
 
 BudgetClock.import_libraries = import_and_note
-runner.CHECKS = tuple(map(observe, runner.CHECKS))
+audit_run.CHECKS = tuple(map(observe, audit_run.CHECKS))
 rng = np.random.default_rng(0)
 data = pd.DataFrame({"a": rng.normal(size=300), "b": rng.integers(0, 9, 300), "c": rng.choice(list("xyz"), 300)})
 data["y"] = np.where(data.a + rng.normal(size=300) > 1, "p", "q")
@@ -153,10 +156,10 @@ def test_of_large_data_only_a_sample_is_read(monkeypatch):
     monkeypatch.setattr(
         Space, "decode", lambda self, codes, like=None: sizes.append(len(codes)) or decode(self, codes, like)
     )
-    data = np.random.default_rng(0).normal(size=(runner.MAX_ROWS + 5_000, 3))
+    data = np.random.default_rng(0).normal(size=(options_module.MAX_ROWS + 5_000, 3))
     low = data[:, 0].argmin()
     result = dm.test(lambda frame: frame.iloc[:, 0] > 0, data, only=["answers", "number types"], progress=False)
-    assert max(sizes) == runner.MAX_ROWS
+    assert max(sizes) == options_module.MAX_ROWS
     assert any("A random sample of 100,000 of the 105,000 rows was used" in note for note in result.notes)
     again = dm.morphisms.subject.build_subject(
         lambda frame: frame, data, max_rows=1_000, rng=np.random.default_rng(0), owner="test"
@@ -168,7 +171,7 @@ def test_of_large_data_only_a_sample_is_read(monkeypatch):
 
 
 def test_examples_name_the_rows_of_large_data(monkeypatch):
-    monkeypatch.setattr(runner, "MAX_ROWS", 200, raising=False)
+    monkeypatch.setattr(options_module, "MAX_ROWS", 200)
     data = pd.DataFrame({"income": np.arange(1_000.0), "gender": ["f", "m"] * 500})
 
     def decide(frame):
@@ -213,8 +216,8 @@ def test_where_no_check_can_be_ended_the_notes_say_why_the_budget_was_exceeded(h
         clock.move(60)
         return CheckFindings(basis="done")
 
-    monkeypatch.setattr(runner, "CHECKS", (make_check(run=take_long),))
-    monkeypatch.setattr(runner, "can_end_work", lambda: has_timer)
+    monkeypatch.setattr(audit_run, "CHECKS", (make_check(run=take_long),))
+    monkeypatch.setattr(audit_run, "can_end_work", lambda: has_timer)
     result = dm.test(Lender(PEOPLE), PEOPLE, target="decision", budget="10s", progress=False)
     assert any("The budget was exceeded" in note for note in result.notes) is not has_timer
 
@@ -378,7 +381,7 @@ def test_ctrl_c_ends_a_check_that_looks_at_no_clock(monkeypatch, tmp_path):
         loop_forever(context, budget)
 
     checks = (make_check("first"), make_check("endless", loop_until_ctrl_c), make_check("last"))
-    monkeypatch.setattr(runner, "CHECKS", checks)
+    monkeypatch.setattr(audit_run, "CHECKS", checks)
     result = dm.test(Lender(PEOPLE), PEOPLE, "decision", store=tmp_path / "runs.db", progress=False, budget=None)
     assert [item.why for item in result.outcomes] == ["done", "interrupted", "interrupted"]
     assert result.interrupted

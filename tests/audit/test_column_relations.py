@@ -76,7 +76,7 @@ def test_there_may_be_no_time_for_relations(accounts, model, monkeypatch):
         while True:
             sum(range(1000))
 
-    monkeypatch.setattr("datamorphic.audit.runner.find_point_constraints", look_forever)
+    monkeypatch.setattr("datamorphic.audit.run.find_point_constraints", look_forever)
     result = dm.test(model, accounts, target="target", budget="3s", only=["repeats"])
     assert result.column_relations == ()
     assert "no time to look for relations" in result.describe()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import pickle
+from dataclasses import replace
 
 import _pytest.stepwise  # noqa: F401
 import hypothesis  # noqa: F401  # what runs of pytest inside this one need is loaded once, outside
@@ -15,11 +16,9 @@ import pytest
 import sklearn.naive_bayes
 
 import datamorphic as dm
-import datamorphic.audit.api  # runs of pytest inside this one drop modules that are imported later
-from datamorphic.audit.options import AuditOptions
+import datamorphic.audit.run  # runs of pytest inside this one drop modules that are imported later
 from datamorphic.audit.outcome import Outcome
 from datamorphic.audit.result import AuditResult
-from datamorphic.audit.runner import run_audit
 from datamorphic.core.result import Example, Finding
 from datamorphic.errors import UsageError
 from datamorphic.reporting.python_code import format_comment, format_literal
@@ -117,8 +116,13 @@ def folder(pytester, monkeypatch):
 
 
 def checked_up(words):
-    options = AuditOptions(target="label", protected=words["protected"], seed=3, request=words, budget="20s", only=FEW)
-    return run_audit(ByGender(), pd.read_csv("people.csv"), options)
+    options = {"protected": words["protected"], "seed": 3, "only": FEW}
+    return run_test(words, ByGender(), pd.read_csv("people.csv"), "label", **options)
+
+
+def run_test(words, *arguments, **options):
+    """Return the result of a test that was requested with these words."""
+    return replace(dm.test(*arguments, budget="20s", **options), words=words)
 
 
 # -- the whole loop --------------------------------------------------------------------------------------------
@@ -172,8 +176,7 @@ def test_files_of_models_and_learners(folder, pytester):
     frame.to_csv(path / "numbers.csv", index=False)
     (path / "model.pkl").write_bytes(pickle.dumps(learner))
     words |= {"model": "model.pkl", "data": "numbers.csv", "protected": [], "trust": True}
-    options = AuditOptions(target="label", request=words, budget="20s", only=["repeats", "borders"])
-    result = run_audit(learner, frame, options)
+    result = run_test(words, learner, frame, "label", only=["repeats", "borders"])
     file = result.to_pytest(path / "test_learner.py")
     text = file.read_text(encoding="utf-8")
     assert "fitted" in text
@@ -184,8 +187,7 @@ def test_files_of_models_and_learners(folder, pytester):
 @pytest.mark.slow
 def test_subjects_are_pinned(pytester):
     words = {"from_files": True, "subject": "Box 1", "model": None, "data": None}
-    options = AuditOptions(request=words, budget="20s", only=["repeats", "borders"])
-    result = run_audit(dm.subjects["Box 1"], None, options)
+    result = run_test(words, dm.subjects["Box 1"], only=["repeats", "borders"])
     file = result.to_pytest(pytester.path / "test_box.py")
     assert 'dm.subjects["Box 1"]' in file.read_text(encoding="utf-8")
     pytester.runpytest_inprocess("-W", "error", str(file)).assert_outcomes(passed=4)
@@ -250,8 +252,7 @@ def test_no_border_is_pinned_if_answers_depend_on_the_query(folder, pytester, ki
     path, words = folder
     pytester.makepyfile(shaky=f"import numpy as np\n{source_of(kind)}\nMODEL = {kind.__name__}()")
     words |= {"model": "shaky:MODEL", "protected": []}
-    options = AuditOptions(target="label", request=words, budget="20s", only=["repeats", "batches", "borders"])
-    result = run_audit(kind(), pd.read_csv("people.csv"), options)
+    result = run_test(words, kind(), pd.read_csv("people.csv"), "label", only=["repeats", "batches", "borders"])
     assert [item.check for item in result.findings] == [check]
     assert len(result.front)
     file = result.to_pytest(path / "test_shaky.py")

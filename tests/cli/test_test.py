@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import datamorphic as dm
-from datamorphic.audit import runner
+from datamorphic.audit import run as audit_run
 from datamorphic.cli.main import app
 from datamorphic.errors import OutOfBudget
 from support.cases import WITHOUT_TRAINING
@@ -71,8 +71,8 @@ def starved_borders(monkeypatch):
     def stop(context, budget):
         raise OutOfBudget("no time")
 
-    checks = [replace(check, run=stop) if check.name == "borders" else check for check in runner.CHECKS]
-    monkeypatch.setattr(runner, "CHECKS", checks)
+    checks = [replace(check, run=stop) if check.name == "borders" else check for check in audit_run.CHECKS]
+    monkeypatch.setattr(audit_run, "CHECKS", checks)
 
 
 def test_an_incomplete_run_exits_4_unless_it_is_allowed(folder, starved_borders):

@@ -131,6 +131,7 @@ VERBS = {
     "combine": Verb(("combine", "deciding:Loans", "--strategy", "permutations"), 6),
     "check": Verb(("check", "deciding:decide", "people.csv"), 4),
     "check of a learner": Verb(("check", "deciding:Learner", "--inputs", "40", "--relation", "necessary"), 600),
+    "test": Verb(("test", "deciding:decide", "people.csv", "--budget", "100000 runs"), 25),
     "explore": Verb(("explore", "deciding:decide", "people.csv", "--walks", "60"), 6, small_budget=None),
     "cover": Verb(("cover", "deciding:decide", "people.csv", "--surrogate"), 6),
     "select": Verb(("select", "deciding:decide", "people.csv", "--surrogate"), 6),
@@ -174,8 +175,15 @@ def order(word, number):
 
 def read(output):
     """Return what a command printed as JSON, without what differs between equal runs."""
-    document = json.loads(output)
-    return {name: value for name, value in document.items() if name not in FLEETING}
+    return drop_fleeting(json.loads(output))
+
+
+def drop_fleeting(value):
+    if isinstance(value, list):
+        return [drop_fleeting(item) for item in value]
+    if isinstance(value, dict):
+        return {name: drop_fleeting(item) for name, item in value.items() if name not in FLEETING}
+    return value
 
 
 @pytest.mark.parametrize("verb", VERBS)

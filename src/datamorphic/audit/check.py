@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
-from .._clock import read_clock
 from ..core.result import Finding
-from ..errors import Interrupted, OutOfBudget, SystemFailed, format_error_line
+from ..errors import Interrupted, OutOfBudget, StoreError, SystemFailed, format_error_line
 from ..reporting.document import Section
-from ..runs.deadline import DeadlinePassed, TimeLimit
+from ..runs.deadline import DeadlinePassed
 from ..runs.driver import CallCounter, drive
 from ..runs.flow import Budget, Flow
-from .context import MAX_EXTRA_PART, CheckContext
+from ..systems.base import Executor
+from .context import MAX_EXTRA_PART, BudgetClock, CheckContext, Limit
 from .outcome import UNFINISHED_REASONS, Outcome, OutcomeState, SkipReason
 
 MAX_DOUBTFUL_CERTAINTY = 0.6  # of findings about a system whose answers depend on how it is queried
@@ -38,14 +38,18 @@ class CheckBudget:
     """The budget of one running check, and what it has spent."""
 
     budget: Budget  # the share of the check
+    clock: BudgetClock = field(default_factory=BudgetClock.start_new)  # of the audit
     counter: CallCounter = field(default_factory=CallCounter)  # the runs and model calls so far
-    _start_time: float = field(default_factory=read_clock)
+    _start_seconds: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._start_seconds = self.clock.seconds
 
     def remaining(self, part: float = 1.0) -> Budget:
         """Return a part of what is left of the budget; never nothing, so that a query can start."""
         seconds = runs = None
         if self.budget.seconds is not None:
-            seconds = max(0.001, self.budget.seconds - (read_clock() - self._start_time)) * part
+            seconds = max(0.001, self.budget.seconds - (self.clock.seconds - self._start_seconds)) * part
         if self.budget.runs is not None:
             runs = max(1, int((self.budget.runs - self.counter.runs) * part))
         return Budget(runs, seconds)
@@ -62,12 +66,12 @@ class CheckBudget:
         """The seconds that are left; None without a limit."""
         if self.budget.seconds is None:
             return None
-        return self.budget.seconds - (read_clock() - self._start_time)
+        return self.budget.seconds - (self.clock.seconds - self._start_seconds)
 
-    def limit(self, part: float = 1.0) -> TimeLimit:
+    def limit(self, part: float = 1.0) -> Limit:
         """Return a limit for work that looks at no clock; it raises `OutOfBudget`."""
         seconds_left = self.seconds_left
-        return TimeLimit(None if seconds_left is None else max(0.001, seconds_left * part))
+        return self.clock.limit(None if seconds_left is None else max(0.001, seconds_left * part))
 
     def add(self, counter: CallCounter) -> None:
         """Add the runs and model calls of a part of the check."""
@@ -114,14 +118,22 @@ class Check:
         return self.find_skip_reason(context)
 
 
-def run_flow(context: CheckContext, budget: CheckBudget, flow: Flow[T]) -> T:
-    """Answer a flow within what is left of the budget of a check, and return its result."""
+def run_flow(
+    context: CheckContext, budget: CheckBudget, flow: Flow[T], system: Executor | None = None, part: float = 1.0
+) -> T:
+    """Answer a flow within a part of what is left of the budget of a check, and return its result.
+
+    By default the system under test is queried; only its queries tell how fast it is.
+    """
     counter = CallCounter()
+    options = context.build_quiet_options()
     try:
-        return drive(flow, context.sut, tally=counter, budget=budget.remaining(), **context.build_quiet_options())
+        return drive(flow, system or context.sut, tally=counter, budget=budget.remaining(part), **options)
     finally:
         budget.add(counter)
-        context.learn_pace(counter)
+        context.remarks += [remark for remark in counter.health.remarks if remark not in context.remarks]
+        if system is None:
+            context.learn_pace(counter)
 
 
 class CheckObserver:
@@ -232,7 +244,8 @@ def _run_check(
     context: CheckContext, check: Check, part: float, max_share: float, outcomes: Mapping[str, Outcome]
 ) -> Outcome:
     """Run a check within a part of what is left of the budget, at most `max_share` of the whole."""
-    start_time, budget = read_clock(), CheckBudget(Budget())
+    clock = context.clock
+    start_seconds, budget = clock.seconds, CheckBudget(Budget(), clock)
 
     def build_outcome(state: OutcomeState, result: CheckFindings) -> Outcome:
         return Outcome(
@@ -242,7 +255,7 @@ def _run_check(
             why=result.basis,
             findings=tuple(result.findings),
             sections=tuple(result.sections),
-            seconds=read_clock() - start_time,
+            seconds=clock.seconds - start_seconds,
             calls=budget.counter.calls,
             skip_reason=result.skip_reason,
         )
@@ -257,18 +270,18 @@ def _run_check(
             return skip("budget spent", f"it needs the check {missing_check!r}, which was not completed")
         if reason:
             return skip("inapplicable", reason)
-        if context.clock.spent:
+        if clock.spent:
             return skip("budget spent", "the budget was spent before its turn")
-        context.clock.import_libraries(check.libraries)
-        start_time = read_clock()
-        budget = CheckBudget(context.clock.share(part, max_share, check.own_seconds))
-        limit = TimeLimit(_add_overtime(budget.budget.seconds, context.clock.share(1.0).seconds))
+        clock.import_libraries(check.libraries)
+        start_seconds = clock.seconds
+        budget = CheckBudget(clock.share(part, max_share, check.own_seconds), clock)
+        limit = clock.limit(_add_overtime(budget.budget.seconds, clock.share(1.0).seconds))
         try:
             query_dependent = context.query_dependent
             with limit:
                 result = check.run(context, budget)
         finally:
-            context.clock.runs += budget.counter.runs
+            clock.runs += budget.counter.runs
             if limit.passed:
                 context.reset_engine()
         if query_dependent and not check.about_querying:
@@ -288,7 +301,7 @@ def _run_check(
         return skip("interrupted", "interrupted")
     except (OutOfBudget, DeadlinePassed):
         return skip("share too small", "its share of the budget was too small")
-    except SystemFailed:
+    except (SystemFailed, StoreError):
         raise
     except Exception as error:
         return build_outcome("broke", CheckFindings(basis=format_error_line(error)))

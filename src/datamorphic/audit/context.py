@@ -5,18 +5,20 @@ from __future__ import annotations
 import copy
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from .._clock import measure_slowdown, read_clock
 from .._text import format_short
+from .._typing import ModelLike
+from ..core.execute import Execution
 from ..errors import OutOfBudget
 from ..morphisms.subject import SubjectUnderTest
 from ..runs.deadline import TimeLimit
@@ -40,7 +42,10 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
     from ..exploration.front import Front
+    from ..runs.journal import RecordedLimit
 
+Measured = TypeVar("Measured")
+Limit: TypeAlias = "TimeLimit | RecordedLimit"
 REPORT_BUDGET_SHARE = 0.06  # reserved for building the page
 MIN_REPORT_SECONDS = 0.5  # of computing: the page does not get smaller with the budget
 MAX_REPORT_BUDGET_SHARE = 0.25  # of a budget of a few seconds
@@ -62,34 +67,61 @@ class BudgetClock:
     """The time and the runs that are left of the budget of an audit.
 
     It stands still until the model is queried: loading the model and the data, and imports of libraries, do not count.
+    Whatever is measured for a decision is stored with the run of an `execution`, so that a resumed audit decides as before.
     """
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: Budget, execution: Execution[Any] | None = None) -> None:
         self.budget, self.runs = budget, 0
+        self._execution = execution
         self.slowdown = 1.0  # how much longer computing takes than on a machine that does nothing else
         self._counted_seconds = 0.0  # before it was last started
         self._start_time: float | None = None  # None while it stands still
 
+    @classmethod
+    def start_new(cls) -> Self:
+        """Return a clock without a limit that counts the time from now on."""
+        clock = cls(Budget())
+        clock.start()
+        return clock
+
     @property
     def seconds(self) -> float:
         """The seconds that count: the duration of the audit."""
-        return self._counted_seconds + (0.0 if self._start_time is None else read_clock() - self._start_time)
+        self._counted_seconds = self.recall(self._measure)
+        self._start_time = None if self._start_time is None else self._read()
+        return self._counted_seconds
+
+    def _measure(self) -> float:
+        return self._counted_seconds + (0.0 if self._start_time is None else self._read() - self._start_time)
+
+    def _read(self) -> float:
+        """Return the time; in a stored run that of its journal, which includes the time of answers that are read from it."""
+        journal = None if self._execution is None else self._execution.journal
+        return read_clock() if journal is None else journal.seconds
+
+    def recall(self, measure: Callable[[], Measured]) -> Measured:
+        """Return what is measured, or what was measured at this place before the run was resumed."""
+        return measure() if self._execution is None else self._execution.recall(measure)
+
+    def limit(self, seconds: float | None) -> Limit:
+        """Return a limit that ends its block after some seconds."""
+        return TimeLimit(seconds) if self._execution is None else self._execution.limit(seconds)
 
     def start(self) -> None:
         """Start or continue to count the time."""
         if self._start_time is None:
-            self._start_time = read_clock()
+            self._start_time = self._read()
 
     def stop(self) -> None:
         """Stop counting the time, until the next start."""
-        self._counted_seconds, self._start_time = self.seconds, None
+        self._counted_seconds, self._start_time = self._measure(), None
 
     @contextmanager
     def limit_trial(self, part: float) -> Iterator[None]:
         """Count the time of a first query of the model, and end it after a part of the budget."""
         self.start()
         try:
-            with TimeLimit(self.share(part).seconds):
+            with self.limit(self.share(part).seconds):
                 yield
         finally:
             self.stop()
@@ -99,9 +131,12 @@ class BudgetClock:
         missing_names = [name for name in names if name not in sys.modules]
         if missing_names:
             self.stop()
+            begin_time = read_clock()
             for name in missing_names:
                 with suppress(ImportError):  # the check that needs it reports it
                     import_module(name)
+            if self._execution is not None and self._execution.journal is not None:
+                self._execution.journal.exclude(read_clock() - begin_time)
             self.start()
 
     def share(self, part: float, max_share: float = 1.0, own_seconds: float = 0.0) -> Budget:
@@ -112,12 +147,20 @@ class BudgetClock:
         """
         seconds = runs = None
         if self.budget.seconds is not None:
-            seconds_left = max(0.0, self.budget.seconds - self._report_seconds - self.seconds)
+            seconds_left = self._subtract(self.seconds)
             seconds = max(seconds_left * part, min(own_seconds * self.slowdown, seconds_left * MAX_EXTRA_PART))
             seconds = min(seconds, max_share * self.budget.seconds)
         if self.budget.runs is not None:
             runs = int(min(max(0, self.budget.runs - self.runs) * part, max_share * self.budget.runs))
         return Budget(runs, seconds)
+
+    def estimate_seconds_left(self) -> float | None:
+        """Return the seconds that are left for people who wait; nothing may depend on it."""
+        return None if self.budget.seconds is None else self._subtract(self._measure())
+
+    def _subtract(self, seconds: float) -> float:
+        """Return the seconds that are left after some were spent, without those of the report."""
+        return max(0.0, (self.budget.seconds or 0.0) - self._report_seconds - seconds)
 
     @property
     def _report_seconds(self) -> float:
@@ -143,11 +186,31 @@ class Pace:
     seconds_per_row: float = 0.0
 
 
+@dataclass(frozen=True, kw_only=True)
+class TestedModel:
+    """A model ready to be tested."""
+
+    __test__ = False  # pytest must not collect it because of its name
+
+    original: ModelLike  # as given, loaded if it was a path
+    fitted: ModelLike  # the model to query
+    name: str | None  # None for the default
+    learner: BaseEstimator | None = None  # to train again
+
+    @property
+    def fitted_on_given_data(self) -> bool:
+        """Whether the model was fitted here."""
+        return self.fitted is not self.original
+
+
 @dataclass(kw_only=True)
 class CheckContext:
     """The model under test, the data, and what is known so far."""
 
     subject: SubjectUnderTest
+    model: TestedModel | None = None  # as it was given
+    notes: list[str] = field(default_factory=list)  # assumptions about the model and the data, for readers
+    looks_for_relations: bool = False  # whether to look for relations between columns
     expectations: Expectations
     clock: BudgetClock
     learner: BaseEstimator | None = None  # can be cloned and fitted
@@ -289,19 +352,25 @@ class CheckContext:
         if not self._reference_models:
             if budget.seconds is not None and budget.seconds < REFERENCE_SECONDS * self.clock.slowdown:
                 raise OutOfBudget("The budget does not allow a reference model to be fitted.")
-            model = None
-            if self.truth is not None and len(self.truth) == len(self.inputs):
-                rows = self.sample_rows(MAX_REFERENCE_ROWS)
-                model = fit_reference_model(
-                    self.inputs,
-                    self.truth,
-                    rows,
-                    numeric=self.has_numeric_answers,
-                    seed=self.seed,
-                    seconds=budget.seconds,
-                )
-            self._reference_models.append(model)
+            if not self.clock.recall(lambda: self._try_to_fit_reference_model(budget.seconds)):
+                raise OutOfBudget("There was no time to fit a reference model.")
+            if not self._reference_models:  # it was fitted in time before the run was resumed
+                self._try_to_fit_reference_model(None)
         return self._reference_models[0]
+
+    def _try_to_fit_reference_model(self, seconds: float | None) -> bool:
+        """Fit the reference model, if there are labels, and return whether the time sufficed."""
+        model = None
+        if self.truth is not None and len(self.truth) == len(self.inputs):
+            rows, numeric = self.sample_rows(MAX_REFERENCE_ROWS), self.has_numeric_answers
+            try:
+                model = fit_reference_model(
+                    self.inputs, self.truth, rows, numeric=numeric, seed=self.seed, seconds=seconds
+                )
+            except OutOfBudget:
+                return False
+        self._reference_models.append(model)
+        return True
 
     def count_labels(self, outputs: Outputs) -> None:
         """Add the labels of some answers to the counts."""
@@ -319,7 +388,7 @@ class CheckContext:
     def measure_pace(self) -> None:
         """Time calls with more and more rows, until one is slow; and see how busy the machine is."""
         if self.clock.budget.seconds is not None:
-            self.clock.slowdown = measure_slowdown()
+            self.clock.slowdown = self.clock.recall(measure_slowdown)
         self.pace = self._time_calls(self.sut)
         seconds_per_row = self.pace.seconds_per_row
         if self.sut.score_kind is not None and self._has_uninterruptible_calls and not self.clock.spent:
@@ -333,7 +402,8 @@ class CheckContext:
     def learn_pace(self, counter: CallCounter) -> None:
         """Learn from a query that rows are faster than they seemed: a row takes at most its part of the query."""
         if counter.calls and self.clock.budget.seconds is not None:
-            self.pace.seconds_per_row = min(self.pace.seconds_per_row, counter.seconds / counter.calls)
+            seconds = self.clock.recall(lambda: counter.seconds)
+            self.pace.seconds_per_row = min(self.pace.seconds_per_row, seconds / counter.calls)
 
     def count_rows_within(self, seconds: float, seconds_per_row: float | None = None) -> float:
         """Return how many rows the model answers in a number of seconds; infinite without a budget of time."""
@@ -356,13 +426,13 @@ class CheckContext:
         measurements: list[tuple[int, float]] = []  # rows and seconds of each call
 
         def time_call(points: Points) -> float:
-            start_time, counter = read_clock(), CallCounter()
+            start_seconds, counter = self.clock.seconds, CallCounter()
             query = ask(points, fresh=True, scores=scores)
             outputs = drive(query, system, tally=counter, **self.build_quiet_options())
             if not scores and (self.first_answers is None or len(outputs) > len(self.first_answers)):
                 self.first_answers = outputs
             self.clock.runs += counter.runs
-            return read_clock() - start_time
+            return self.clock.seconds - start_seconds
 
         budget_seconds = self.clock.budget.seconds
         max_call_seconds = (

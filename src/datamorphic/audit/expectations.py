@@ -12,6 +12,7 @@ from .._text import suggest_name
 from .._typing import FilePath
 from .._validation import reject, validate_choice
 from ..errors import DataError, PromiseError, UsageError
+from ..morphisms.subject import SubjectUnderTest
 from ..relations.base import MetamorphicRelation, SystemRelation
 from ..relations.feature import DIRECTION_SIGNS, Monotone
 from ..relations.learner.base import LearnerRelation
@@ -52,6 +53,14 @@ class Expectations:
     def learner_relations(self) -> dict[str, LearnerRelation]:
         """The user's relations about training, by name."""
         return {relation.name: relation for relation in self.relations if isinstance(relation, LearnerRelation)}
+
+    def validate_subject(self, subject: SubjectUnderTest, columns: Sequence[str]) -> None:
+        """Raise `DataError` if an expectation names a feature or a class that does not exist; `columns` are those of the data."""
+        if self.promises is not None:
+            self.promises.validate(subject.seeds.space, subject.sut.labels, columns)
+        self.validate_features(subject.seeds.space, columns)
+        for relation in self.build_monotone_relations():
+            relation.find_obstacle(subject.sut, subject.seeds)  # raises if `towards` is not a class of the model
 
     def validate_features(self, space: Space, unused_columns: Collection[str] = ()) -> None:
         """Raise `DataError` if an expectation names a feature that does not exist.

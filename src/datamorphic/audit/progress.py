@@ -34,7 +34,7 @@ class AuditProgress(CheckObserver):
 
     def begin(self, check: Check, done: float, part: float) -> None:
         """Show the check that begins."""
-        total_left = self._clock.share(1.0).seconds
+        total_left = self._clock.estimate_seconds_left()
         self._share_seconds = None if total_left is None or done >= 1 else total_left * part / (1 - done)
         self._begin_time = read_clock()
         self._check, self._done, self._part = check.name, max(done, self._done), part  # a check may be tried again
@@ -57,7 +57,7 @@ class AuditProgress(CheckObserver):
         if self._share_seconds:
             elapsed_share = (read_clock() - self._begin_time) / self._share_seconds
             done += self._part * min(elapsed_share, MAX_RUNNING_SHARE)
-        self._progress.show(self._check, min(done, 1.0), max_seconds_left=self._clock.share(1.0).seconds)
+        self._progress.show(self._check, min(done, 1.0), max_seconds_left=self._clock.estimate_seconds_left())
 
     def __enter__(self) -> Self:
         self._thread.start()

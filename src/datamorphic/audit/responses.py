@@ -21,7 +21,6 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from .._clock import read_clock
 from .._text import format_short
 from ..core.result import Example
 from ..errors import Interrupted, OutOfBudget
@@ -373,11 +372,11 @@ def _measure(context: CheckContext, budget: CheckBudget) -> Responses:
     values, rows = _choose_values(context, budget, SCORE_COST if wants_scores else 1.0)
     all_row_numbers = context.sample_rows(min(MAX_ROWS, len(context.inputs)))
     # The first rows show how fast the system really is, and how many more the budget allows.
-    start_time = read_clock()
+    start_seconds = context.clock.seconds
     first_rows = min(rows, FIRST_ROWS)
     inputs = context.inputs.take(all_row_numbers[:first_rows])
     own_outputs, outputs_by_column = run_flow(context, budget, _sweep_features(inputs, values, wants_scores))
-    seconds_per_row = (read_clock() - start_time) / first_rows
+    seconds_per_row = (context.clock.seconds - start_seconds) / first_rows
     remaining = budget.remaining(SHARE_OF_BUDGET)
     if remaining.seconds is not None:
         affordable = first_rows + remaining.seconds / max(seconds_per_row, 1e-9)

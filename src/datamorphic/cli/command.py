@@ -148,7 +148,7 @@ class CapabilityCommand:
             values |= {"engine": engine} if self._has_engine else {}
             values |= {"store": notice.make_store_options(dict(words), resume)}
             options = self.capability.options(**values)
-            options.set(command=self.format_command(words, options.seed))
+            options.set(command=self.format_command(words, options.seed), words=words)
             with notify_of_call(self.capability.name, lambda: values):
                 result = execute(self.capability, options)
             face = self.interpret(result, face | files)
@@ -278,7 +278,7 @@ class CapabilityCommand:
         former_names = find_former_names(self.capability.options)
         words = {former_names.get(name, name): word for name, word in words.items()}
         arguments = [shorten_path(words[name]) for name in self.argument_names if words.get(name)]
-        flags = {name: f"--{name}" for name, _, _ in self.list_inputs()}
+        flags = {name: f"--{name.replace('_', '-')}" for name, _, _ in self.list_inputs()}
         fields = list_fields(self.capability.options)
         flags |= {option_field.name: option_field.flag for option_field in fields}
         joined_names = [option_field.name for option_field in fields if not option_field.option.repeatable]

@@ -33,6 +33,7 @@ FILE_NOUNS = {
     "verdict": "The verdict",
     "svg": "The drawing",
     "out": "The rows",
+    "save_front": "The border",
 }
 
 #: the colours of outcomes, wherever a result prints them in capitals or a table has them as a cell

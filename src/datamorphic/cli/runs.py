@@ -36,7 +36,7 @@ app = typer.Typer(
 
 RunId = Annotated[int, opt.argument("ID", "The number of the run.")]
 #: runs that cannot be resumed, only repeated
-REPEATABLE_VERBS = {"laws": "a check of laws", "test": "a test"}
+REPEATABLE_VERBS = {"laws": "a check of laws"}
 #: options of repeatable runs, by their keys in the stored request
 REPEATED_OPTIONS = [
     "target",

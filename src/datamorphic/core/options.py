@@ -113,9 +113,9 @@ class Options:
     #: all options that can be given by position, if shared ones are among them: type checkers want keywords for those
     POSITIONAL: ClassVar[tuple[str, ...]] = ()
 
-    command: str = dataclasses.field(
-        init=False, default=""
-    )  # the command line that does the same; empty for a call in Python
+    #: the command line that does the same, and what it was called with; empty for a call in Python
+    command: str = dataclasses.field(init=False, default="")
+    words: Mapping[str, Any] = dataclasses.field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         for field in list_fields(type(self)):

@@ -50,14 +50,14 @@ def _format_features(front: Front) -> tuple[str, str]:
     return "Deciding features", f"{decides} of pairs, each alone" if decides else "none alone"
 
 
-def collect_remarks(front: Front) -> list[str]:
-    """Return what a reader should know before relying on the figures."""
+def collect_remarks(front: Front, *, about_workers: bool = True) -> list[str]:
+    """Return what a reader should know before relying on the figures, and whether workers were idle."""
     remarks = list(front.notes)
     if front.exhausted:
         reason = "The search was interrupted" if front.interrupted else "The budget ended the search"
         remarks.append(f"{reason}. The pairs found until then are kept.")
     workers, batches = front.tally.workers, front.tally.max_batches
-    if workers > batches > 0:
+    if about_workers and workers > batches > 0:
         remarks.append(
             f"{workers} workers shared at most {pluralize(batches, 'batch', 'batches')} at a time. Use a smaller "
             "batch= or more walks to keep all of them busy."

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
@@ -96,6 +98,19 @@ class CallCounter:
             self._incidents.append((query.batch.take(failed_rows[:room]), outputs.take(failed_rows[:room])))
 
 
+_JOURNAL: ContextVar[RunJournal | None] = ContextVar("journal", default=None)
+
+
+@contextmanager
+def use_journal(journal: RunJournal | None) -> Iterator[None]:
+    """Store the answers to all queries in the block, whoever makes them; None for none."""
+    token = _JOURNAL.set(journal)
+    try:
+        yield
+    finally:
+        _JOURNAL.reset(token)
+
+
 def drive(
     flow: Flow[Result],
     executor: Executor,
@@ -104,7 +119,7 @@ def drive(
     tally: CallCounter | None = None,  # gets the cost of the run
     progress: bool | None = None,  # whether to show it on stderr; by default if that is a terminal
     engine: EngineLike = None,  # where the system runs: see `make_engine`
-    journal: RunJournal | None = None,  # where answers are stored, and read from if a killed run is resumed
+    journal: RunJournal | None = None,  # where answers are stored, and read from by a resumed run: see `use_journal`
     timeout: float | None = None,  # seconds a batch may take; the system then runs in a process that can be killed
     batch: int | None = None,  # rows the system is queried with at once; by default what it prefers
     cache: int | None = 1_000_000,  # different rows to remember, so that none is queried twice; None for no cache
@@ -122,6 +137,7 @@ def drive(
     For one batch size, the same seed gives the same result on all engines. Models do not give bitwise equal answers in
     batches of another size.
     """
+    journal = journal or _JOURNAL.get()
     if not isinstance(executor, Executor):
         reject("executor", "drive", "a system as dm.wrap gives it", executor)
     counter = tally if tally is not None else CallCounter()

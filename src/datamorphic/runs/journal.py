@@ -140,6 +140,10 @@ class RunJournal:
         """The duration of the run: that of its first part while answers are read from the store."""
         return self._earlier_seconds + read_clock() - self._live_since if self._is_live else self._replayed_seconds
 
+    def exclude(self, seconds: float) -> None:
+        """Do not count some seconds that have passed."""
+        self._live_since += seconds
+
     def recall(self, measure: Callable[[], Value]) -> Value:
         """Return what was measured at this place before the run was resumed, or measure it now.
 

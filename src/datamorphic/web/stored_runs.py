@@ -13,7 +13,7 @@ from ..runs.run import Run
 from .folder import ServedFolder
 
 MAX_RUNS_LISTED = 500  # the newest ones
-RESUMABLE_VERBS = ("explore", "check", "combine", "optimise", "script")
+RESUMABLE_VERBS = ("explore", "test", "check", "combine", "optimise", "script")
 REPEATABLE_COMMANDS = ("test", "check", "laws", "combine", "script")
 #: keys of a stored request that name files
 FILE_KEYS = ("model", "data", "tree", "script", "reference", "baseline", "expect", "promises")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..._clock import read_clock
 from ..._text import format_percent, format_short, pluralize
 from ...core.result import Example, Finding
 from ...errors import Interrupted, OutOfBudget, UsageError
@@ -105,12 +103,13 @@ def _cover_own_trees(context: CheckContext, budget: CheckBudget) -> tuple[Covera
         return None
     named_trees = [tree.with_names(columns.names) for tree in forest.trees]
 
-    def cover_rows(rows: int) -> Coverage:
-        return measure_coverage(
-            named_trees, read_data(forest, inputs.take(slice(0, rows)).frame, space=context.space)[1], columns, notes
-        )
+    def cover_rows(rows: int) -> tuple[Coverage, float]:
+        """Return the coverage by the first inputs, and the seconds that it took."""
+        start_seconds = context.clock.seconds
+        test_set = read_data(forest, inputs.take(slice(0, rows)).frame, space=context.space)[1]
+        return measure_coverage(named_trees, test_set, columns, notes), context.clock.seconds - start_seconds
 
-    coverage, seconds = _time_coverage(cover_rows, TIMING_ROWS)
+    coverage, seconds = cover_rows(TIMING_ROWS)
     seconds_per_row = seconds / coverage.rows  # at first all of it is taken to grow with the inputs
     while coverage.rows < len(inputs):
         rows, seconds_left = MAX_ROW_GROWTH * coverage.rows, budget.remaining(0.5).seconds
@@ -119,7 +118,7 @@ def _cover_own_trees(context: CheckContext, budget: CheckBudget) -> tuple[Covera
         if rows <= coverage.rows:
             break
         first_rows, first_seconds = coverage.rows, seconds
-        coverage, seconds = _time_coverage(cover_rows, min(rows, len(inputs)))
+        coverage, seconds = cover_rows(min(rows, len(inputs)))
         seconds_per_row = max(0.0, seconds - first_seconds) / (coverage.rows - first_rows)
     try:
         with budget.limit(KILLS_BUDGET_PART):
@@ -128,12 +127,6 @@ def _cover_own_trees(context: CheckContext, budget: CheckBudget) -> tuple[Covera
         raise
     except OutOfBudget:
         return coverage, ""
-
-
-def _time_coverage(cover_rows: Callable[[int], Coverage], rows: int) -> tuple[Coverage, float]:
-    """Return the coverage by the first inputs, and the seconds that it took."""
-    start_time = read_clock()
-    return cover_rows(rows), read_clock() - start_time
 
 
 def _format_kills(forest: Forest, coverage: Coverage) -> str:

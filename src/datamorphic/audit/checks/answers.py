@@ -14,7 +14,6 @@ from ...errors import Interrupted, OutOfBudget, SystemFailed
 from ...relations.base import HOLDS, VIOLATED, JudgedGroups, Relation
 from ...relations.check.runner import run_relation_check
 from ...relations.shrink import find_usual_values
-from ...runs.driver import CallCounter, drive
 from ...runs.flow import Flow, Query
 from ...space import geometry
 from ...space.features import Categorical
@@ -24,7 +23,7 @@ from ...space.text_feature import Text
 from ...trees.read import read_trees
 from ...trees.rules import find_box, format_rule
 from ..case_text import extract_case, format_answer, format_case
-from ..check import Check, CheckBudget, CheckFindings
+from ..check import Check, CheckBudget, CheckFindings, run_flow
 from ..context import CheckContext
 
 EMPTY_TEXT = ""
@@ -169,16 +168,10 @@ def check_answers(context: CheckContext, budget: CheckBudget) -> CheckFindings:
 
 def _query(context: CheckContext, budget: CheckBudget, points: Points) -> tuple[Points, Outputs]:
     """Return the inputs that the budget allowed, and their answers."""
-    counter = CallCounter()
     rows_per_query = np.clip(context.count_rows_within(MAX_QUERY_SECONDS), 1, MAX_ROWS_PER_QUERY)
     flow = Answers(int(rows_per_query)).check(points, np.random.default_rng(context.seed))
-    try:
-        groups = drive(flow, context.sut, tally=counter, budget=budget.remaining(0.7), **context.build_quiet_options())
-    finally:
-        budget.add(counter)
-        context.learn_pace(counter)
+    groups = run_flow(context, budget, flow, part=0.7)
     context.count_labels(groups.before)
-    context.remarks += [remark for remark in counter.health.remarks if remark not in context.remarks]
     return points.take(slice(0, len(groups))), groups.before
 
 

@@ -122,7 +122,7 @@ def _describe_front(front: Front) -> str:
         "Please judge whether the borders are where they should be.",
         f"{front.capability:.0%} of the walks met a border ({low:.0%} to {high:.0%}). The pair closest to a given input: "
         f"{format_example(front)}.",
-        *collect_remarks(front),
+        *collect_remarks(front, about_workers=False),
     ]
     return "\n".join(sentences)
 

@@ -16,7 +16,6 @@ from ..._text import format_short, pluralize
 from ...core.result import Example, Finding, Level, format_share
 from ...errors import Interrupted, OutOfBudget, format_error_line
 from ...reporting.document import Section, Table
-from ...runs.driver import CallCounter, drive
 from ...runs.flow import ask
 from ...space.features import Categorical
 from ...space.outputs import Outputs
@@ -25,7 +24,7 @@ from ...systems.base import Executor, Function
 from ...systems.estimator import Estimator
 from ...systems.native_output import hold_output
 from ..case_text import extract_row, format_answer, format_case, to_plain, to_plain_answer
-from ..check import Check, CheckBudget, CheckFindings
+from ..check import Check, CheckBudget, CheckFindings, run_flow
 from ..context import CheckContext
 from ..feature_shuffling import measure_influence
 from ..influence import find_material_changes
@@ -125,22 +124,13 @@ class _Interviewer:
         Errors are provoked here on purpose and reported in a table. What the system prints or warns about them would only
         disturb the user.
         """
-        counter = CallCounter()
-        try:
-            with hold_output() as held, warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                outputs = drive(
-                    ask(Rows(frame), note="interface", fresh=True),
-                    self.system,
-                    tally=counter,
-                    budget=self.budget.remaining(),
-                    **self.context.build_quiet_options(),
-                )
-                if not outputs.ok.all():
-                    held.drop()
-            return outputs
-        finally:
-            self.budget.add(counter)
+        with hold_output() as held, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            flow = ask(Rows(frame), note="interface", fresh=True)
+            outputs = run_flow(self.context, self.budget, flow, self.system)
+            if not outputs.ok.all():
+                held.drop()
+        return outputs
 
     def find_changes(self, outputs: Outputs, rows: npt.NDArray[np.intp]) -> Mask:
         """Return which answers differ from the usual ones; none if answers depend on the rest of the query anyway."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from ..._clock import read_clock
 from ..._text import pluralize
 from ...core.result import Example, Finding, count_rows, format_share
 from ...errors import Interrupted, OutOfBudget
@@ -21,7 +21,8 @@ from ...relations.learner.result import JudgingOptions, LearnerSubject, LearnerV
 from ...relations.learner.runner import check_relation
 from ...relations.learner.sklearn import LEARNER_RELATIONS
 from ...reporting.document import Section, Table
-from ...runs.flow import Flow, Query
+from ...runs.driver import drive, use_journal
+from ...runs.flow import Budget, Flow, ask
 from ...systems.clusterer import Clusterer, is_clusterer
 from ...systems.isolation import use_one_blas_thread
 from ...systems.learner import Learner
@@ -33,8 +34,10 @@ from ..context import CheckContext
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+Answer = TypeVar("Answer")
 MAX_TRAINING_ROWS = 200  # few, since each relation trains at least twice
 MAX_TEST_CASES = 50
+MAX_CASES_PER_FIT = 10_000  # more than there are: parts of a batch would train again
 MAX_CASES_TRAINED_SEPARATELY = 20  # test cases of a relation that trains again for each of them
 MIN_LABELLED_ROWS = 12
 MAX_CLUSTER_SETS, MIN_CLUSTER_ROWS = 3, 30  # parts of the data that a clusterer is fitted to, and rows per part
@@ -82,10 +85,19 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
     }
     # the necessary ones first: only they can find a fault
     names = sorted(relations, key=lambda name: not requirements[name].necessary)
-    start_time = read_clock()
+
+    def answer(flow: Flow[Answer]) -> Answer:
+        """Train and label: a fit has no rows of the system under test, so only the time of the budget counts."""
+        limit = Budget(seconds=budget.remaining().seconds)
+        with use_journal(None) if clusters else nullcontext():  # partitions cannot be stored; they are computed again
+            return drive(
+                flow, system, budget=limit, progress=False, batch=MAX_CASES_PER_FIT, cache=None, recheck=0, alive=True
+            )
+
+    start_seconds = context.clock.seconds
     with budget.limit(FIRST_FIT_BUDGET_PART):  # there is no way to know how long a fit takes before the first one
-        source_outputs = {False: system.execute(source)}  # by whether scores are needed
-    fit_seconds = read_clock() - start_time
+        source_outputs = {False: answer(ask(source))}  # by whether scores are needed
+    fit_seconds = context.clock.seconds - start_seconds
     findings, body, tried_count, untried_names = [], [], 0, []
     for name in names:
         relation, requirement = relations[name], requirements[name]
@@ -107,7 +119,7 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
         try:
             with budget.limit():
                 if judging.needs_scores not in source_outputs:
-                    source_outputs[judging.needs_scores] = system.execute(source, scores=judging.needs_scores)
+                    source_outputs[judging.needs_scores] = answer(ask(source, scores=judging.needs_scores))
                 relation_source, outputs = source, source_outputs[judging.needs_scores]
                 if relation.shares == "case" and not clusters:
                     relation_source = TrainingBatch([data.cases(slice(0, MAX_CASES_TRAINED_SEPARATELY))])
@@ -121,7 +133,7 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
                     source_outputs=outputs,
                     requirement=requirement,
                 )
-                result = _answer_in_time(flow, system, budget)
+                result = answer(flow)
         except Interrupted:
             raise
         except OutOfBudget:
@@ -173,19 +185,6 @@ def _use_one_thread(learner: BaseEstimator) -> BaseEstimator:
         return learner
     threads = [name for name in learner.get_params() if name.rpartition("__")[2] in THREAD_PARAMETERS]
     return clone(learner).set_params(**dict.fromkeys(threads, 1)) if threads else learner
-
-
-def _answer_in_time(flow: Flow[LearnerVerdicts], system: Learner, budget: CheckBudget) -> LearnerVerdicts:
-    """Answer a flow as `answer_flow` does, but not longer than the budget lasts."""
-    try:
-        question = next(flow)
-        while True:
-            if budget.spent:
-                raise OutOfBudget("the budget is spent")
-            query = question if isinstance(question, Query) else Query(question)
-            question = flow.send(system.execute(query.batch, scores=query.scores))
-    except StopIteration as stop:
-        return stop.value
 
 
 def _format_necessity(requirement: Requirement) -> str:

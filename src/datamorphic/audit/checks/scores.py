@@ -12,7 +12,6 @@ import numpy.typing as npt
 from ..._text import format_percent, format_short, pluralize
 from ...core.result import Example, Finding, Level, count_rows, format_share
 from ...reporting.document import Section, Table
-from ...runs.driver import CallCounter, drive
 from ...runs.flow import ask
 from ...space.labels import to_object_array
 from ...space.outputs import Outputs
@@ -20,7 +19,7 @@ from ...space.points import Points
 from ...systems.base import Executor
 from ...systems.estimator import Estimator
 from ..case_text import extract_case, format_answer, format_case, format_label, to_plain_answer
-from ..check import Check, CheckBudget, CheckFindings
+from ..check import Check, CheckBudget, CheckFindings, run_flow
 from ..context import CheckContext
 from ..labels import UNMATCHED_LABELS, align_labels, find_missing_labels
 
@@ -61,11 +60,11 @@ def check_scores(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     system = _find_scored_system(context.sut, "probability")
     if system is not None:
         name = "predict_proba" if isinstance(system, Estimator) else "the probabilities"
-        first = _query(context, budget, system, inputs.take(slice(0, 1)))
+        first = run_flow(context, budget, ask(inputs.take(slice(0, 1)), scores=True), system)
         if isinstance(system, Estimator) and not first.ok.all() and _has_answers(context):
             findings.append(_build_failure_finding(inputs, first))
         else:
-            outputs = _query(context, budget, system, inputs)
+            outputs = run_flow(context, budget, ask(inputs, scores=True), system)
             basis.append(f"{name} of {pluralize(len(outputs), 'row')}")
             findings += _judge_probabilities(context, inputs, outputs, name)
             if not any(finding.level == "fault" or finding.about == "columns" for finding in findings):
@@ -73,7 +72,7 @@ def check_scores(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     system = _find_scored_system(context.sut, "decision")
     if system is not None and isinstance(system, Estimator) and hasattr(system.model, "decision_function"):
         some_inputs = inputs.take(slice(0, MAX_DECISION_ROWS))
-        outputs = _query(context, budget, system, some_inputs)
+        outputs = run_flow(context, budget, ask(some_inputs, scores=True), system)
         basis.append(f"decision_function of {pluralize(len(outputs), 'row')}")
         findings += _compare_decisions(context, some_inputs, outputs)
     if context.has_data:
@@ -102,17 +101,6 @@ def _find_scored_system(system: Executor, kind: str) -> Executor | None:
     if isinstance(system, Estimator):
         return system.with_scores("probability" if kind == "probability" else "decision")
     return system if system.score_kind == kind and system.labels is not None else None
-
-
-def _query(context: CheckContext, budget: CheckBudget, system: Executor, points: Points) -> Outputs:
-    """Return answers and scores."""
-    counter = CallCounter()
-    try:
-        return drive(
-            ask(points, scores=True), system, tally=counter, budget=budget.remaining(), **context.build_quiet_options()
-        )
-    finally:
-        budget.add(counter)
 
 
 def _has_answers(context: CheckContext) -> bool:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._text import format_short
-from ...audit.api import test
 from ...audit.result import AuditResult
+from ...audit.run import test
 from ...data import knn
 from ...data.loans.book import make_loan_book
 from ...data.products import make_product_queries, make_products

@@ -1,0 +1,143 @@
+"""What a test needs before its first check: the model loaded and fitted, labels, the baseline, the training data."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._text import suggest_name
+from .._typing import DataLike, FilePath, ModelLike
+from .._validation import reject
+from ..errors import ArgumentError, DataError, ModelError, format_error_line
+from ..exploration.front import Front
+from ..morphisms.subject import SubjectUnderTest
+from ..morphisms.system import has_morphisms
+from ..space.blocks import is_array_column, stack_arrays
+from ..space.table_forms import to_plain_data
+from ..systems.clusterer import is_clusterer
+from ..systems.files import load_model, name_model
+from ..systems.weka import Weka
+from .context import TestedModel
+from .expectations import Expectations
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from sklearn.base import BaseEstimator
+
+
+def load_tested_model(
+    model: ModelLike, data: DataLike | None, target: str | None, *, name: str | None, trust: bool
+) -> TestedModel:
+    """Load a model from its path, and fit it if it is an unfitted estimator."""
+    if isinstance(model, str | os.PathLike):
+        name = name or name_model(model)
+        model = load_model(model, trust=trust)
+    if "sklearn" not in sys.modules and not isinstance(model, Weka):  # then the model cannot be one of its estimators
+        return TestedModel(original=model, fitted=model, name=name)
+    from sklearn.base import BaseEstimator, clone
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    if not isinstance(model, BaseEstimator | Weka) or not hasattr(model, "fit") or has_morphisms(model):
+        return TestedModel(original=model, fitted=model, name=name)
+    try:
+        check_is_fitted(model)
+        learns_here = target is not None or is_clusterer(model)
+        return TestedModel(original=model, fitted=model, name=name, learner=model if learns_here else None)
+    except TypeError:
+        return TestedModel(original=model, fitted=model, name=name)
+    except NotFittedError:
+        pass
+    kind = type(model).__name__
+    columns = getattr(data, "columns", None)
+    if target is None or columns is None:
+        raise ArgumentError(
+            f"This {kind} is not fitted. Fit it first, or give a frame with labels, and target= to name their column."
+        )
+    if target not in columns:
+        raise DataError(f"The target column {target!r} is not in the data. {suggest_name(target, columns)}")
+    frame: Any = data
+    try:
+        fitted = clone(model).fit(_to_training_input(frame.drop(columns=[target])), frame[target])
+    except Exception as error:
+        raise ModelError(
+            f"This {kind} could not be fitted to the data: {format_error_line(error)}. Fit it first, or fix the data."
+        ) from error
+    return TestedModel(original=model, fitted=fitted, name=name, learner=model)
+
+
+def _to_training_input(frame: pd.DataFrame) -> pd.DataFrame | npt.NDArray[Any]:
+    """Return images or sequences as a matrix, with one row per case; other frames as they are."""
+    if len(frame.columns) != 1 or not is_array_column(frame.iloc[:, 0]):
+        return frame
+    arrays = stack_arrays(str(frame.columns[0]), frame.iloc[:, 0].tolist())
+    return arrays.reshape(len(arrays), -1)
+
+
+def select_labels(data: DataLike | None, target: str | None, subject: SubjectUnderTest) -> npt.NDArray[Any] | None:
+    """Return the labels of the inputs; None if the data have none."""
+    if target is None or not hasattr(data, "columns"):
+        return None
+    frame: Any = data
+    labels = np.asarray(frame[target].to_numpy())
+    labels = labels if subject.rows is None else labels[subject.rows]
+    return labels if len(labels) == len(subject.seeds) else None
+
+
+def find_learner(model: TestedModel, subject: SubjectUnderTest, expectations: Expectations) -> BaseEstimator | None:
+    """Return the learner that can be trained again; raise if relations about training are declared and there is none."""
+    # a learner that takes dates instead of days, or images instead of columns of numbers, cannot be trained on columns
+    takes_other_forms = getattr(subject.sut, "date_columns", ()) or getattr(subject.sut, "restored_blocks", ())
+    learner = None if takes_other_forms else model.learner
+    for relation_name, relation in expectations.learner_relations.items():
+        if learner is None:
+            raise ModelError(
+                f"The relation {relation_name!r} is about learners, and {subject.name} cannot be trained here. Give an estimator of "
+                "scikit-learn, and labelled data with target=."
+            )
+        if relation.labelled is is_clusterer(learner):
+            kind = "learners with labels" if relation.labelled else "clusterers"
+            raise ModelError(f"The relation {relation_name!r} is about {kind}, but {subject.name} is not one.")
+    return learner
+
+
+def load_baseline(baseline: Front | FilePath | None, subject: SubjectUnderTest) -> Front | None:
+    """Return the border of an earlier version; raise if its model had other inputs."""
+    if baseline is None:
+        return None
+    if isinstance(baseline, str | os.PathLike):
+        baseline = Front.load(baseline)
+    if baseline.space.names != subject.seeds.space.names:
+        raise DataError(
+            "The baseline is the border of a model with other inputs: "
+            f"{', '.join(baseline.space.names[:5])}, ... Save a new one with --save-front, or front.save()."
+        )
+    return baseline
+
+
+def load_reference(
+    reference: DataLike | FilePath | None, target: str | None, subject: SubjectUnderTest
+) -> tuple[pd.DataFrame | None, npt.NDArray[Any] | None]:
+    """Return the inputs of the training data and their labels, each None if not given."""
+    import pandas as pd
+
+    if reference is None:
+        return None, None
+    frame = to_plain_data(reference)
+    if not isinstance(frame, pd.DataFrame):
+        reject("reference", "test", "a frame, or the path of a CSV or Parquet file", reference)
+    names = list(subject.seeds.space.names)
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise DataError(
+            f"The reference data have no column {missing[0]!r}, which is an input of the model. "
+            f"{suggest_name(missing[0], [str(name) for name in frame.columns])}"
+        )
+    labels = None
+    if target is not None and target in frame.columns:
+        labels = np.asarray(frame[target].to_numpy())
+    return frame[names].reset_index(drop=True), labels
