@@ -63,7 +63,7 @@ def test_runs_are_listed_newest_first(store_path):
     assert not is_resumable(read_run(str(store_path), 1))  # it is finished
 
 
-def test_a_killed_exploration_is_resumable_and_a_test_is_repeatable(store_path):
+def test_killed_runs_are_resumable_and_a_test_is_repeatable_too(store_path):
     number, _ = add_run(store_path, "explore", "killed", subject="Box 1")
     run = read_run(str(store_path), number)
     assert run.state == "killed"
@@ -72,10 +72,14 @@ def test_a_killed_exploration_is_resumable_and_a_test_is_repeatable(store_path):
     number, _ = add_run(store_path, "test", "killed", model="/a/model.skops", data="/a/data.csv", target="y", budget=5)
     run = read_run(str(store_path), number)
     assert is_repeatable(run)
-    assert not is_resumable(run)
+    assert is_resumable(run)
     assert list_repeat_arguments(run) == [
         *("/a/model.skops", "/a/data.csv", "--target", "y", "--budget", "5", "--seed", "3")
     ]
+    number, _ = add_run(store_path, "test", "killed", model="/a/model.skops", kinds={"age": "integer"}, steps={"age": 2})
+    assert list_repeat_arguments(read_run(str(store_path), number)) == [
+        *("/a/model.skops", "--kind", "age=integer", "--column-step", "age=2", "--seed", "3")
+    ]  # as earlier versions stored it
 
 
 def test_a_script_and_a_combination_are_repeated_with_their_options(store_path):

@@ -275,8 +275,9 @@ class CapabilityCommand:
 
     def build_arguments(self, words: Mapping[str, Any], seed: object) -> list[str]:
         """Return the arguments of the command line that does the same."""
-        former_names = find_former_names(self.capability.options)
-        words = {former_names.get(name, name): word for name, word in words.items()}
+        from ..audit.result import format_hint_options
+
+        words = self._rename_words(words)
         arguments = [shorten_path(words[name]) for name in self.argument_names if words.get(name)]
         flags = {name: f"--{name.replace('_', '-')}" for name, _, _ in self.list_inputs()}
         fields = list_fields(self.capability.options)
@@ -289,6 +290,9 @@ class CapabilityCommand:
             if isinstance(word, bool):
                 flag, _, opposite = flag.partition("/")
                 arguments += filter(None, [flag if word else opposite])
+                continue
+            if isinstance(word, dict):  # hints for columns, as earlier versions stored them
+                arguments += format_hint_options({"steps" if name == "column_steps" else name: word})
                 continue
             if isinstance(word, list) and name in joined_names:  # as earlier versions stored names
                 word = ",".join(map(str, word))

@@ -38,22 +38,7 @@ RunId = Annotated[int, opt.argument("ID", "The number of the run.")]
 #: runs that cannot be resumed, only repeated
 REPEATABLE_VERBS = {"laws": "a check of laws"}
 #: options of repeatable runs, by their keys in the stored request
-REPEATED_OPTIONS = [
-    "target",
-    "param",
-    "examples",
-    "protected",
-    "monotone",
-    "invariant",
-    "towards",
-    "expect",
-    "promises",
-    "baseline",
-    "reference",
-    "budget",
-    "space",
-    "name",
-]
+REPEATED_OPTIONS = ["target", "param", "examples", "budget", "space", "name"]
 #: stored parameters that mean nothing to a reader: the request itself, and the name of the folder with copies of files
 HIDDEN_PARAMETERS = ("words", "backup")
 REPEATED_SCRIPT_OPTIONS = ("subject", "system", "map", "seed", "timeout")
@@ -457,7 +442,7 @@ def build_repeat_arguments(run: Run) -> list[str]:
     option_names = ["subject", "data"] if run.verb == "laws" else ["subject"]
     arguments = [str(request[name]) for name in argument_names if request.get(name)]
     arguments += format_options(request, *option_names, *REPEATED_OPTIONS)
-    arguments += format_hint_options(request if run.verb == "test" else request.get(opt.HINTS_KEY, {}))
+    arguments += format_hint_options(request.get(opt.HINTS_KEY, {}))
     if request.get("classes"):
         arguments += ["--classes", ",".join(map(str, request["classes"]))]
     arguments += [f"--{name}" for name in ("trust", "scalar") if request.get(name)]
