@@ -131,7 +131,7 @@ VERBS = {
     "combine": Verb(("combine", "deciding:Loans", "--strategy", "permutations"), 6),
     "check": Verb(("check", "deciding:decide", "people.csv"), 4),
     "check of a learner": Verb(("check", "deciding:Learner", "--inputs", "40", "--relation", "necessary"), 600),
-    "test": Verb(("test", "deciding:decide", "people.csv", "--budget", "100000 runs"), 25),
+    "test": Verb(("test", "deciding:decide", "people.csv", "--batch", "50", "--budget", "100000 runs"), 25),
     "explore": Verb(("explore", "deciding:decide", "people.csv", "--walks", "60"), 6, small_budget=None),
     "cover": Verb(("cover", "deciding:decide", "people.csv", "--surrogate"), 6),
     "select": Verb(("select", "deciding:decide", "people.csv", "--surrogate"), 6),

@@ -76,7 +76,9 @@ def test_killed_runs_are_resumable_and_a_test_is_repeatable_too(store_path):
     assert list_repeat_arguments(run) == [
         *("/a/model.skops", "/a/data.csv", "--target", "y", "--budget", "5", "--seed", "3")
     ]
-    number, _ = add_run(store_path, "test", "killed", model="/a/model.skops", kinds={"age": "integer"}, steps={"age": 2})
+    number, _ = add_run(
+        store_path, "test", "killed", model="/a/model.skops", kinds={"age": "integer"}, steps={"age": 2}
+    )
     assert list_repeat_arguments(read_run(str(store_path), number)) == [
         *("/a/model.skops", "--kind", "age=integer", "--column-step", "age=2", "--seed", "3")
     ]  # as earlier versions stored it
