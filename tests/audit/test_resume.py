@@ -41,7 +41,7 @@ def run_test(model, **options):
         PEOPLE,
         "decision",
         protected=["gender"],
-        expect={"monotone": {"income": "up"}, "towards": "approve"},
+        expect={"monotone": {"income": "up"}, "outcome": "approve"},
         name="lender",
         progress=False,
         **options,
