@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from datamorphic.errors import ArgumentError
-from datamorphic.runs.jobs import JobCrash, JobError, JobOutOfMemory, JobSuccess, JobTimeout, run_jobs
+from datamorphic.runs.jobs import JobCrash, JobError, JobOutOfMemory, JobSuccess, JobTimeout
+from support.jobs import run_jobs
 from support.waiting import wait_until
 
 LIMITABLE = Path("/proc/self/statm").exists()
@@ -106,12 +107,8 @@ def test_whatever_a_job_does_is_reported_and_does_no_harm(tmp_path, capfd):
             "wants terabytes": JobOutOfMemory(),
             "works again": JobSuccess("works again"),
         }
-    seen = {}
-    found = run_jobs(
-        make_wild_job(note), expected, workers=2, seconds=3.0, memory=400_000_000, progress=seen.__setitem__
-    )
-    assert dict(zip(expected, found, strict=True)) == expected
-    assert [seen[number] for number in range(len(expected))] == found
+    outcomes = run_jobs(make_wild_job(note), expected, workers=2, seconds=3.0, memory=400_000_000)
+    assert dict(zip(expected, outcomes, strict=True)) == expected
     assert gone(int(note.read_text()))
     printed = capfd.readouterr()
     assert "written" in printed.err
@@ -153,13 +150,15 @@ def test_a_death_is_held_against_the_job_that_died():
 def test_an_interrupt_leaves_no_child_behind(tmp_path):
     script = f"""
         from pathlib import Path
-        from datamorphic.runs.jobs import run_jobs
+        from concurrent.futures import ThreadPoolExecutor
+        from datamorphic.runs.jobs import JobPool
         def endless(number):
             import os, time
             Path({str(tmp_path)!r}, f"pid{{number}}").write_text(str(os.getpid()))
             while True:
                 time.sleep(0.01)
-        run_jobs(endless, range(2), workers=2)
+        with JobPool(endless) as pool:
+            list(ThreadPoolExecutor(2).map(pool.run, range(2)))
     """
     command = [sys.executable, "-c", textwrap.dedent(script)]
     parent = subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True)
@@ -183,25 +182,24 @@ class Unreadable:
 
 LOCK = threading.Lock()
 BAD = {
-    "no function": (lambda: run_jobs(3, [1]), "'function' parameter of run_jobs must be callable"),
+    "no function": (lambda: run_jobs(3, [1]), "'function' parameter of JobPool must be callable"),
     "a lock in it": (
         lambda: run_jobs(lambda job, lock=LOCK: lock, [1]),
         "The function cannot be sent to another process",
     ),
-    "a lock as a job": (lambda: run_jobs(abs, [LOCK]), "Job 0 cannot be sent to another process"),
+    "a lock as a job": (lambda: run_jobs(abs, [LOCK]), "The job cannot be sent to another process"),
     "not to be loaded": (
         lambda: run_jobs(Unreadable(), [1]),
         "The function cannot be loaded in another process: ValueError",
     ),
     "no time": (
         lambda: run_jobs(abs, [1], seconds=0),
-        "'seconds' parameter of run_jobs must be a finite number above 0",
+        "'seconds' parameter of JobPool must be a finite number above 0",
     ),
-    "no memory": (lambda: run_jobs(abs, [1], memory=0), "'memory' parameter of run_jobs must be an int"),
-    "no workers": (lambda: run_jobs(abs, [1], workers=0), "'workers' parameter of run_jobs must be an int"),
+    "no memory": (lambda: run_jobs(abs, [1], memory=0), "'memory' parameter of JobPool must be an int"),
     "output": (
         lambda: run_jobs(abs, [1], output="file"),
-        "'output' parameter of run_jobs must be one of 'stderr', 'nothing'",
+        "'output' parameter of JobPool must be one of 'stderr', 'nothing'",
     ),
 }
 

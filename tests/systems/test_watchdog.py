@@ -36,8 +36,10 @@ dm.explore(Endless(), dm.Space([dm.Integer("n", 0, 1000)]), walks=40, batch=10, 
 
 JOBS = """
 import subprocess
-from datamorphic.runs.jobs import run_jobs
-run_jobs(lambda n: subprocess.run(["sleep", "60"]), [1, 2], workers=2, seconds=60)
+from concurrent.futures import ThreadPoolExecutor
+from datamorphic.runs.jobs import JobPool
+with JobPool(lambda n: subprocess.run(["sleep", "60"]), seconds=60) as pool:
+    list(ThreadPoolExecutor(2).map(pool.run, [1, 2]))
 """
 
 

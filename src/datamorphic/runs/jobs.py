@@ -7,11 +7,12 @@ import math
 import os
 import pickle
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from queue import Empty, SimpleQueue
+from typing import Any, ClassVar, Self
 
 from .._clock import read_clock
 from .._validation import reject, validate_choice, validate_integer, validate_positive
@@ -62,60 +63,58 @@ class JobCrash:
 JobOutcome = JobSuccess | JobError | JobTimeout | JobOutOfMemory | JobCrash
 
 
-def run_jobs(
-    function: Callable[[Any], Any],
-    jobs: Iterable[Any],
-    *,
-    workers: int = 1,
-    seconds: float | None = None,  # a job may take; the start of a child does not count
-    memory: int | None = None,  # bytes a job may add to the address space of its process, which is more than it uses
-    output: str = "stderr",  # where the output of jobs goes, or "nothing"
-    fresh: bool = False,  # each job gets a new child: slower, but changes to a library do not affect the next job
-    progress: Callable[[int, JobOutcome], None] | None = None,  # called with the number of a job and its outcome
-) -> list[JobOutcome]:
-    """Call a function with each job in child processes; return the outcomes.
+class JobPool:
+    """Calls a function with jobs in child processes, which are started when they are needed and kept for the next job.
 
     A child runs one job after another. It is replaced if a job hung, died, ran out of memory, left threads behind or left
-    much memory allocated. When this function ends, for whatever reason, all children and their descendants have ended,
-    except those that left their process group. The function, the jobs and the values must be picklable by cloudpickle.
-    Memory is limited only on platforms that support it (Linux).
+    much memory allocated. When the pool is closed, all children and their descendants have ended, except those that left
+    their process group. The function, the jobs and the values must be picklable by cloudpickle. Memory is limited only on
+    platforms that support it (Linux).
 
     Examples
     --------
-    >>> run_jobs(lambda n: 10 // n, [5, 0], seconds=60)
+    >>> with JobPool(lambda n: 10 // n, seconds=60) as pool:
+    ...     [pool.run(5), pool.run(0)]
     [JobSuccess(value=2), JobError(message='ZeroDivisionError: integer division or modulo by zero')]
     """
-    workers = validate_integer("workers", "run_jobs", workers, 1)
-    seconds = None if seconds is None else validate_positive("seconds", "run_jobs", seconds)
-    memory = None if memory is None else validate_integer("memory", "run_jobs", memory, 1)
-    validate_choice("output", "run_jobs", output, ("stderr", "nothing"))
-    if not callable(function):
-        reject("function", "run_jobs", "callable", function)
-    setup = _to_pickle(function, "The function"), memory, output
-    outcomes: dict[int, JobOutcome] = {}
-    numbered_jobs = enumerate(jobs)
-    lanes = [_JobLane(setup, seconds, fresh) for _ in range(workers)]
-    try:
-        while True:
-            for lane in lanes:
-                if not lane.job and (job := next(numbered_jobs, None)):
-                    lane.begin_job(job)
-            busy_lanes = {lane: lane.job[0] for lane in lanes if lane.job}
-            if not busy_lanes:
-                return [outcomes[number] for number in sorted(outcomes)]
-            seconds_left = min(lane.deadline for lane in busy_lanes) - read_clock()
-            wait_seconds = None if seconds_left == math.inf else min(max(0.0, seconds_left), MAX_WAIT_SECONDS)
-            wait([lane.future for lane in busy_lanes], timeout=wait_seconds, return_when=FIRST_COMPLETED)
-            for lane, number in busy_lanes.items():
-                outcome = lane.poll()
-                if outcome is not None:
-                    outcomes[number] = outcome
-                    if progress is not None:
-                        progress(number, outcome)
-    finally:  # kill all before waiting for each
-        for lane in lanes:
-            lane.kill()
-        for lane in lanes:
+
+    def __init__(
+        self,
+        function: Callable[[Any], Any],
+        *,
+        seconds: float | None = None,  # a job may take; the start of a child does not count
+        memory: int | None = None,  # bytes a job may add to the address space of its process, which is more than it uses
+        output: str = "stderr",  # where the output of jobs goes, or "nothing"
+        fresh: bool = False,  # each job gets a new child: slower, but changes to a library do not affect the next job
+    ) -> None:
+        if not callable(function):
+            reject("function", "JobPool", "callable", function)
+        self._seconds = None if seconds is None else validate_positive("seconds", "JobPool", seconds)
+        memory = None if memory is None else validate_integer("memory", "JobPool", memory, 1)
+        validate_choice("output", "JobPool", output, ("stderr", "nothing"))
+        self._setup, self._fresh = (_to_pickle(function, "The function"), memory, output), fresh
+        self._lanes: list[_JobLane] = []
+        self._free_lanes: SimpleQueue[_JobLane] = SimpleQueue()
+
+    def run(self, job: Any) -> JobOutcome:
+        """Call the function with a job, and return the outcome; several threads may run jobs at once."""
+        try:
+            lane = self._free_lanes.get_nowait()
+        except Empty:
+            lane = _JobLane(self._setup, self._seconds, self._fresh)
+            self._lanes.append(lane)
+        try:
+            return lane.run(job)
+        finally:
+            self._free_lanes.put(lane)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for lane in self._lanes:  # kill all before waiting for each
+            lane.end()
+        for lane in self._lanes:
             lane.close()
 
 
@@ -126,48 +125,54 @@ class _JobLane:
         self._setup, self._seconds, self._fresh = setup, seconds, fresh
         self._child: ChildProcess | None = None
         self._starting, self._failed_starts, self._used = False, 0, False
-        self.job: tuple[int, Any] | None = None
-        self.future: Future[Any] = Future()
-        self.deadline = math.inf
+        self._ended = False
+        self._job: Any = None
+        self._future: Future[Any] = Future()
+        self._deadline = math.inf
 
-    def begin_job(self, job: tuple[int, Any]) -> None:
-        """Begin a job, in a new child if there is none."""
-        self.job = job
+    def run(self, job: Any) -> JobOutcome:
+        """Run a job, in a new child if there is none, and return its outcome."""
+        self._job = job
         (self._start if self._child is None else self._submit)()
+        while (outcome := self._poll()) is None:
+            seconds_left = self._deadline - read_clock()
+            wait_seconds = None if seconds_left == math.inf else min(max(0.0, seconds_left), MAX_WAIT_SECONDS)
+            wait([self._future], timeout=wait_seconds)
+        return outcome
 
     def _start(self) -> None:
         self._child = ChildProcess()
         self._starting, self._used = True, False
-        self.deadline = read_clock() + STARTUP_TIMEOUT_SECONDS
-        self.future = self._child.start(_receive_function, *self._setup)
+        self._deadline = read_clock() + STARTUP_TIMEOUT_SECONDS
+        self._future = self._child.start(_receive_function, *self._setup)
 
     def _submit(self) -> None:
         assert self._child is not None
-        assert self.job is not None
-        number, job = self.job
         self._starting = False
-        data = _to_pickle(job, f"Job {number}")
-        self.deadline = math.inf if self._seconds is None else read_clock() + self._seconds
-        self.future = self._child.submit(_run_job, data)
+        data = _to_pickle(self._job, "The job")
+        self._deadline = math.inf if self._seconds is None else read_clock() + self._seconds
+        self._future = self._child.submit(_run_job, data)
 
-    def poll(self) -> JobOutcome | None:
+    def _poll(self) -> JobOutcome | None:
         """Return the outcome of the job if it is known by now."""
-        pending = not self.future.done()
-        if pending and read_clock() < self.deadline:
+        if self._ended:
+            return JobCrash(None)
+        pending = not self._future.done()
+        if pending and read_clock() < self._deadline:
             return None
         if self._starting:
             self._handle_start(pending)
             return None
         if pending:
             return self._finish_job(JobTimeout(self._seconds or 0.0), close=True)
-        if self.future.exception() is not None:  # the process has ended
+        if self._future.exception() is not None:  # the process has ended
             child = self._child
             self.close()
             if not self._used:
                 return self._finish_job(JobCrash(child.exit_code if child else None), close=True)
             self._start()  # an earlier job may have caused it, so try again
             return None
-        outcome, spent = self.future.result()
+        outcome, spent = self._future.result()
         self._used = True
         if outcome is None:  # joblib replaced the process because of a memory leak
             self.close()
@@ -181,32 +186,36 @@ class _JobLane:
         return self._finish_job(outcome, close=spent or self._fresh)
 
     def _handle_start(self, pending: bool) -> None:
-        if pending or self.future.exception() is not None:
+        if pending or self._future.exception() is not None:
             self.close()
             self._failed_starts += 1  # it may have been killed from outside
             if self._failed_starts == MAX_START_ATTEMPTS:
                 raise SystemDied(f"No process for jobs could be started, {MAX_START_ATTEMPTS} times in a row.")
             self._start()
-        elif problem := self.future.result():
+        elif problem := self._future.result():
             raise ArgumentError(f"The function cannot be loaded in another process: {problem}.")
         else:
             self._failed_starts = 0
             self._submit()
 
     def _finish_job(self, outcome: JobOutcome, close: bool) -> JobOutcome:
-        self.job = None
+        self._job = None
         if close:
             self.close()
         return outcome
 
-    def kill(self) -> None:
-        """Kill the child and its descendants."""
+    def end(self) -> None:
+        """Kill the child and its descendants, and start no other."""
+        self._ended = True
+        self._kill()
+
+    def _kill(self) -> None:
         if self._child is not None:
             self._child.kill()
 
     def close(self) -> None:
         """End the child."""
-        self.kill()
+        self._kill()
         child, self._child = self._child, None
         if child is not None:
             child.close()
