@@ -171,7 +171,7 @@ def _skip_without_needs():
 
 
 SLOW_EXAMPLES = {  # in docstrings, where they cannot be marked
-    "datamorphic.mutation.api.mutate",
+    "datamorphic.mutation.run.mutate",
     "datamorphic.relations.check.run.check",
 }
 

@@ -20,10 +20,10 @@ import _datamorphic_pytest
 import datamorphic as dm
 from datamorphic.audit.checks import CHECKS
 from datamorphic.cli.main import app
-from datamorphic.mutation import api as mutation_api
+from datamorphic.mutation import processes
 from datamorphic.systems.translator import explain_missing_apertium
 from support.cases import LONG
-from support.jobs import run_jobs_here
+from support.jobs import JobPoolHere
 from support.needs import explain_missing_router
 from support.pages import DOCS, FENCE, PAGES, ROOT, find_blocks, find_commands, write_block
 from support.run_code import run_program
@@ -56,7 +56,7 @@ def test_the_code_runs(page, capsys, tmp_path, monkeypatch):
     if page.name in NEEDS and (reason := NEEDS[page.name]()):
         pytest.skip(reason)
     if page.name == "mutants.md":  # tests/behaviour has its processes
-        monkeypatch.setattr(mutation_api, "run_jobs", run_jobs_here)
+        monkeypatch.setattr(processes, "JobPool", JobPoolHere)
     if page.name == "README.md" and not LONG:  # the tutorial has all checks of the same model
         monkeypatch.setattr(dm, "test", functools.partial(dm.test, only=["monotone", "borders"]))
     # violations of an earlier run would be replayed and mentioned

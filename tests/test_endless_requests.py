@@ -27,7 +27,7 @@ from datamorphic._estimates import WorkPace, measure_memory, refuse_too_large
 from datamorphic.cli.main import app
 from datamorphic.data import knn
 from datamorphic.errors import ArgumentError, DatamorphicError
-from datamorphic.mutation import api as mutation_api
+from datamorphic.mutation import run as mutation_run
 from support.cases import LONG, in_one_test
 from support.public_names import list_public_names
 
@@ -462,7 +462,7 @@ def test_mutants_on_too_many_cases_are_refused(monkeypatch):
         studied.append((plan.inputs.count, plan.compared_inputs))
         time.sleep(0.002 * plan.inputs.count)
 
-    monkeypatch.setattr(mutation_api, "_study_original", study_original)
+    monkeypatch.setattr(mutation_run, "observe_original", study_original)
     with pytest.raises(
         ArgumentError, match=r"mutate with inputs=1,000,000,000,000 would take about .* years\. Reduce inputs\."
     ):

@@ -9,7 +9,6 @@ import datamorphic as dm
 from datamorphic.exploration.options import PlanOptions
 from datamorphic.hunting.options import GenerateOptions, HuntOptions, SimulateOptions
 from datamorphic.morphisms.options import LawOptions
-from datamorphic.mutation.options import MutateOptions
 from datamorphic.scripting.options import PlayOptions
 from datamorphic.synthesis.optimisation.options import OptimiseOptions
 from support.cases import in_one_test
@@ -42,7 +41,6 @@ OPTION_SETS = {
     "generate": GenerateOptions,
     "hunt": HuntOptions,
     "laws": LawOptions,
-    "mutate": MutateOptions,
     "optimise": OptimiseOptions,
     "plan": PlanOptions,
     "play": PlayOptions,

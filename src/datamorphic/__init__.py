@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .morphisms.decorators import set_filter as set_filter
     from .morphisms.decorators import set_metric as set_metric
     from .morphisms.system import TestSystem as TestSystem
-    from .mutation.api import mutate as mutate
+    from .mutation.run import mutate as mutate
     from .relations.base import Relation as Relation
     from .relations.check.run import check as check
     from .relations.feature import invariant as invariant
@@ -98,7 +98,7 @@ _NAMES = {
     "morphisms.cases": "TestSet",
     "morphisms.decorators": "analyser case_filter case_metric datamorphism executor metamorphism seed_maker set_filter set_metric",
     "morphisms.system": "TestSystem",
-    "mutation.api": "mutate",
+    "mutation.run": "mutate",
     "relations.base": "Relation",
     "relations.check.run": "check",
     "relations.feature": "invariant monotone",

@@ -62,6 +62,7 @@ RENAMED = {
 }
 #: parameters whose name in one command is that of the function, although other commands rename it, or the reverse
 RENAMED_IN = {
+    ("mutate", "model"): "PROGRAM",
     ("combine", "model"): "SYSTEM",
     ("optimise", "steps"): "steps",
     ("hunt", "relations"): "RELATIONS",

@@ -281,7 +281,7 @@ def test_bad_values_are_one_line(run, line, message):
 
 @pytest.mark.parametrize(("text", "size"), [("512MB", 2**29), ("1.5 gb", 3 * 2**29), ("4096", 4096), ("8kB", 8192)])
 def test_sizes_of_memory(text, size):
-    from datamorphic.cli.options import parse_size
+    from datamorphic.core.parsing import parse_size
 
     assert parse_size(text, "--memory") == size
 

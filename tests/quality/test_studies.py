@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from datamorphic.errors import UsageError
-from datamorphic.mutation import api as mutation_api
+from datamorphic.mutation import processes
 from datamorphic.mutation.cross_validation import CrossValidationRules
 from datamorphic.mutation.forge import SourceMutant
 from datamorphic.mutation.kill_matrix import CRASHED, KILLED, SURVIVED, UNREACHED
@@ -24,7 +24,7 @@ from datamorphic.studies.rows import Row
 from datamorphic.studies.study import list_names, list_studies, study
 from datamorphic.studies.workload import SCALES, Workbench
 from support.cases import LONG
-from support.jobs import run_jobs_here
+from support.jobs import JobPoolHere
 
 SWAPPED = {"Sin 1": "Sin 2", "Sin 2": "Sin 1"}  # in Tables 10 to 12 of document 000
 SMALL = {"Box 1", "Triangle 1"}
@@ -204,7 +204,7 @@ def test_both_tables_of_a_learner_share_one_mutation_run_as_large_as_published()
 
 
 def test_mutants_are_killed_and_missed(monkeypatch):
-    monkeypatch.setattr(mutation_api, "run_jobs", run_jobs_here)
+    monkeypatch.setattr(processes, "JobPool", JobPoolHere)
     found = study("003-9", scale="tiny", progress=False)
     sound(found)
     ours = found.rows.set_index(["row", "column"])["ours"]

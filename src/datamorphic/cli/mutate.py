@@ -3,102 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass
 from types import ModuleType
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
+from ..core.capability import get_capability
 from ..errors import UsageError
+from ..mutation.run import mutate as run_mutants
 from . import options as opt
-from .console import prepare_output_files, print_json, print_text, print_written_files, redirect_user_output
-from .exit_codes import ExitCode
-from .load import choose_model_and_data, load_data, load_learner, load_named, load_object
+from .command import DATA_ARGUMENT, CapabilityCommand, make_command
+from .load import choose_model_and_data, load_data, load_learner, load_named, load_object, to_absolute_path
 
+if TYPE_CHECKING:
+    from ..mutation.result import Mutation
 
-def mutate(
-    program: Annotated[str, opt.argument("PROGRAM", "A Python file, or the name of a module.")],
-    inputs: opt.DataArgument = None,
-    data: opt.Data = None,
-    target: opt.Target = None,
-    learner: Annotated[
-        str | None,
-        opt.option(
-            "CLASS", "The class to test. The default is what learners() of the module returns, or its only class."
-        ),
-    ] = None,
-    param: opt.LearnerParameters = None,
-    like: opt.LikeLearner = None,
-    relation: Annotated[
-        list[str] | None,
-        opt.option(
-            "RELATION", "A relation by name (MR-1.1), or module:object. Repeatable. The default is all that must hold."
-        ),
-    ] = None,
-    operator: Annotated[
-        list[str] | None,
-        opt.option("OPERATOR", "AOR, ROR, COR, SOR, LOR, ASR, CRP or RSR. Repeatable. The default is all."),
-    ] = None,
-    limit: Annotated[int | None, opt.option("N", "Try at most N mutants, drawn at random.", min=1)] = None,
-    cases: opt.InputCount = 300,
-    rows: Annotated[int, opt.option("N", "Largest number of rows of a random training set.", min=1)] = 50,
-    compared: Annotated[
-        int, opt.option("N", "Number of inputs on which to compare labels with the original.", min=1)
-    ] = 1000,
-    rival: Annotated[
-        int | None, opt.option("N", "Also cross-validate, on N simulated data sets of each of three kinds.", min=1)
-    ] = None,
-    at_least: Annotated[
-        float | None, opt.option("SHARE", "Exit with 1 if a smaller share than this is killed, e.g. 0.9.", min=0, max=1)
-    ] = None,
-    timeout: Annotated[float | None, opt.option("SECONDS", "Seconds per mutant.")] = None,
-    memory: Annotated[str, opt.option("SIZE", "Memory per mutant, e.g. 512MB.")] = "1GB",
-    fresh: Annotated[bool, opt.flag("--fresh", "Run every mutant in a new process: slower and safer.")] = False,
-    workers: opt.Workers = None,
-    html: opt.HtmlFile = None,
-    seed: opt.Seed = 0,
-    as_json: opt.Json = False,
-) -> None:
-    """Measure relations: make mutants of a program, and count how many the relations kill.
-
-    A mutant changes one place of the program. Mutants run in child processes with limits of time and memory.
-
-    Examples: datamorphic mutate datamorphic.data.knn --limit 20; datamorphic mutate my_learner.py --learner Mine
-    --like sklearn.naive_bayes:GaussianNB; datamorphic mutate datamorphic.data.naive_bayes --rival 10 --html mutants.html
-    """
-    from ..mutation.api import mutate as run_mutants
-
-    _, data_name = choose_model_and_data(None, inputs, None, data, None)
-    prepare_output_files(html)
-    with redirect_user_output():
-        mutation = run_mutants(
-            _load_program(program),
-            [load_named(name) for name in relation] if relation else "auto",
-            operator or "all",
-            limit,
-            seed,
-            learners=None if learner is None else NamedLearner(learner, opt.parse_parameters(param)),
-            like=None if like is None else load_learner(like, None, False)[0],
-            data="random" if data_name is None else load_data(data_name),
-            target=target,
-            inputs=cases,
-            compared=compared,
-            rows=rows,
-            rival=rival,
-            workers=workers or 1,
-            timeout=timeout,
-            fresh=fresh,
-            memory=opt.parse_size(memory, "--memory"),
-        )
-        if html is not None:
-            mutation.to_html(html)
-    is_enough = at_least is None or mutation.score >= at_least
-    if as_json:
-        print_json(mutation.document())
-    else:
-        print_text(mutation.describe(), passed=None if at_least is None else is_enough)
-        print_written_files(html)
-    if not is_enough:
-        raise typer.Exit(ExitCode.FINDINGS)
+LEARNER_HELP = "The class to test. The default is what learners() of the module returns, or its only class."
+AT_LEAST_HELP = "Exit with 1 if a smaller share than this is killed, e.g. 0.9."
 
 
 class NamedLearner:
@@ -114,10 +35,74 @@ class NamedLearner:
         return {self.name: getattr(module, self.name)(**self.parameters)}
 
 
+@dataclass(frozen=True, kw_only=True)
+class MutateCommand(CapabilityCommand):
+    """Trying mutants of a program, of which a share must be killed."""
+
+    def list_inputs(self) -> list[tuple[str, Any, Any]]:
+        """Return the arguments and options that name the program, the data, and the class to test."""
+        return [
+            ("model", Annotated[str, opt.argument("PROGRAM", self.model_help)], ...),
+            (DATA_ARGUMENT, opt.DataArgument, None),
+            ("data", opt.Data, None),
+            ("learner", Annotated[str | None, opt.option("CLASS", LEARNER_HELP)], None),
+            ("param", opt.LearnerParameters, None),
+        ]
+
+    def list_face_options(self) -> list[tuple[str, Any, Any]]:
+        """Return the share that is required."""
+        at_least = Annotated[float | None, opt.option("SHARE", AT_LEAST_HELP, min=0, max=1)]
+        return [("at_least", at_least, None), *super().list_face_options()]
+
+    def interpret(self, result: Mutation, face: dict[str, Any]) -> dict[str, Any]:
+        """Return whether enough mutants are killed."""
+        share = face.get("at_least")
+        return face | {"passed": None if share is None else result.score >= share}
+
+    def collect_inputs(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Take program and data out of the values of a command."""
+        program = values.pop("model")
+        _, data = choose_model_and_data(None, values.pop(DATA_ARGUMENT), None, values.pop("data"), None)
+        return {"model": to_absolute_path(program) if _is_path(program) else program, "data": to_absolute_path(data)}
+
+    def load_inputs(self, words: Mapping[str, Any], trust: bool) -> dict[str, Any]:
+        """Return the program, the data, the relations and the learners."""
+        values: dict[str, Any] = {"model": _load_program(words["model"])}
+        if words.get("relations"):
+            values["relations"] = [load_named(name) for name in words["relations"]]
+        if words.get("learner"):
+            values["learners"] = NamedLearner(words["learner"], opt.parse_parameters(words.get("param")))
+        if words.get("like"):
+            values["like"] = load_learner(words["like"], None, False)[0]
+        if words.get("data"):
+            values["data"] = load_data(words["data"])
+        return values
+
+
+def _is_path(text: str) -> bool:
+    return text.endswith(".py") or os.sep in text
+
+
 def _load_program(text: str) -> str | ModuleType:
-    if text.endswith(".py") or os.sep in text:
+    if _is_path(text):
         return text
     module = load_object(text)
     if not isinstance(module, ModuleType):
         raise UsageError(f"{text!r} is not a module. Give a Python file, or the name of a module.")
     return module
+
+
+COMMAND = MutateCommand(
+    capability=get_capability(run_mutants), model_help="A Python file, or the name of a module.", has_model_files=False
+)
+
+mutate = make_command(
+    """Measure relations: make mutants of a program, and count how many the relations kill.
+
+    A mutant changes one place of the program. Mutants run in child processes with limits of time and memory.
+
+    Examples: datamorphic mutate datamorphic.data.knn --limit 20; datamorphic mutate my_learner.py --learner Mine
+    --like sklearn.naive_bayes:GaussianNB; datamorphic mutate datamorphic.data.naive_bayes --rival 10 --html mutants.html
+    """,
+    COMMAND,
+)

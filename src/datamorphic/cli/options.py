@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -42,7 +41,6 @@ def argument(metavar: str, text: str) -> Any:
 
 
 HINTS_KEY = "hints"  # of stored requests: hints for columns, by name
-SIZE_UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}  # in bytes
 
 Seed = Annotated[int, option("N", "Seed of the random numbers. The same seed gives the same result.", min=0)]
 Json = Annotated[bool, flag("--json", "Print one JSON document on stdout and nothing else.")]
@@ -254,15 +252,6 @@ def split_names(text: str | None, option: str) -> list[str] | None:
     from ..core.parsing import parse_names
 
     return parse_names(text, option)
-
-
-def parse_size(text: str, option: str) -> int:
-    """Return a size of memory in bytes: ``512MB``, ``1.5 GB`` or a number of bytes."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(|[kMG]?B)\s*", text, re.IGNORECASE)
-    size = 0 if match is None else int(float(match[1]) * SIZE_UNITS[match[2].upper()])
-    if size < 1:
-        raise UsageError(f"{option} takes a size, as in 512MB or 1GB. Got {text!r}.")
-    return size
 
 
 def parse_classes(text: str | None) -> list[str | float] | None:

@@ -201,8 +201,8 @@ class Keeping(Options):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Running(Keeping):
-    """How the work is done, and where its run is kept: what every capability has that queries a system."""
+class Computing(Keeping):
+    """Where the work is done, and how much of it: what every capability has that asks processes or systems for answers."""
 
     budget: Annotated[
         Budget | str | float | None,
@@ -221,17 +221,6 @@ class Running(Keeping):
             "The number of seconds after which a row without an answer counts as hanging.",
             "SECONDS",
             help="Seconds to wait for an answer before it counts as hanging.",
-        ),
-    ] = None
-    batch: Annotated[
-        int | None,
-        Option(
-            "The number of rows per model call; 10,000 for most systems by default. Use fewer for slow systems: more workers can "
-            "share the rows, and a resumed run repeats fewer of them.",
-            "N",
-            low=1,
-            help="Rows per model call. Use fewer for slow systems with many workers.",
-            panel=COMPUTING_PANEL,
         ),
     ] = None
     engine: Annotated[
@@ -260,3 +249,20 @@ class Running(Keeping):
     def limits(self) -> Budget:
         """The budget, parsed."""
         return Budget.parse(self.budget)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Running(Computing):
+    """How the work is done, and where its run is kept: what every capability has that queries a system with rows."""
+
+    batch: Annotated[
+        int | None,
+        Option(
+            "The number of rows per model call; 10,000 for most systems by default. Use fewer for slow systems: more workers can "
+            "share the rows, and a resumed run repeats fewer of them.",
+            "N",
+            low=1,
+            help="Rows per model call. Use fewer for slow systems with many workers.",
+            panel=COMPUTING_PANEL,
+        ),
+    ] = None

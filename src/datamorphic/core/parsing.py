@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from ..errors import UsageError
 from ..runs.flow import Budget
+
+SIZE_UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}  # in bytes
 
 
 def parse_number(text: str, option: str, example: str) -> float:
@@ -89,6 +92,15 @@ def parse_pair(text: str, option: str, expected: str) -> tuple[str, str]:
 def parse_pairs(texts: Sequence[str], option: str, expected: str) -> dict[str, str]:
     """Return values by name from ``NAME=VALUE``."""
     return dict(parse_pair(text, option, expected) for text in texts)
+
+
+def parse_size(text: str, option: str = "--memory") -> int:
+    """Return a size of memory in bytes: ``512MB``, ``1.5 GB`` or a number of bytes."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(|[kMG]?B)\s*", text, re.IGNORECASE)
+    size = 0 if match is None else int(float(match[1]) * SIZE_UNITS[match[2].upper()])
+    if size < 1:
+        raise UsageError(f"{option} takes a size, as in 512MB or 1GB. Got {text!r}.")
+    return size
 
 
 def parse_budget(text: str) -> str:

@@ -102,8 +102,15 @@ class Mutation(Result):
     seed: int = 0
     seconds: float = 0.0
     notes: Sequence[str] = ()
+    unfinished: tuple[str, ...] = ()  # what was not tried, because the budget was spent or the user ended the run
+    interrupted: bool = False
 
     tried = rename_attribute("Mutation.tried", "results")
+
+    @property
+    def complete(self) -> bool:
+        """Whether all mutants were tried."""
+        return not self.unfinished
 
     @cached_property
     def kills(self) -> KillMatrix:
@@ -206,12 +213,24 @@ class Mutation(Result):
         """Return the result as a JSON-serialisable dict."""
         return self._collect(
             *("program", "headline", "score", "killed_of_different", "rival_of_different", "relations", "mutants"),
-            *("inputs", "compared", "notes", "seed", "seconds"),
+            *("inputs", "compared", "notes", "complete", "unfinished", "interrupted", "seed", "seconds"),
             average_rate=self.kills.average_rate,
             states={state: self.kills.count(state) for state in dict.fromkeys(self.kills.states)},
             smallest_set=self.kills.smallest_set(),
             own_violations=self.violations,
         )
+
+    def stored_verdicts(self) -> list[dict[str, Any]]:
+        """Return per relation whether the program itself satisfies it, and how many mutants it kills."""
+        return [
+            {
+                "relation": row["relation"],
+                "says": f"{row['relation']} kills {pluralize(row['kills'], 'mutant')}",
+                "verdict": "VIOLATED" if row["own_violations"] else "HOLDS",
+                "cases": row["own_violations"],
+            }
+            for row in self.relations.to_dict("records")
+        ]
 
     def test_cases(self) -> list[JUnitCase]:
         """Return one test case per mutant; a survivor fails."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -40,12 +40,12 @@ from ..systems.learner import Learner
 from ..systems.training import TrainingBatch
 from .cross_validation import CrossValidationRules, compute_error_rates
 from .forge import ModuleSource, load_module
-from .options import LearnerFactory
 
 TRACED_INPUTS = 30  # on which executed lines are counted, which is slow
 INPUTS_PER_COMPARISON = 200  # on which labels are compared in one batch
 TIES = "count"
 ResultKey = tuple[str, str]  # the names of a learner and of a relation
+LearnerFactory = Callable[[ModuleType], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +105,23 @@ class MutantOutcome:
     different_count: int = 0  # inputs whose label differs from the original's; of a killed mutant only some of them
     message: str = ""  # the error of a fit that failed, if any did
     errors: dict[str, tuple[float, ...]] = field(default_factory=dict)  # the error rates of cross-validation
+
+    def document(self) -> dict[str, Any]:
+        """Return the outcome as a JSON-serialisable dict."""
+        names = ("violation_counts", "judged_counts")
+        return vars(self) | {name: [[*key, count] for key, count in getattr(self, name).items()] for name in names}
+
+    @classmethod
+    def from_document(
+        cls, violation_counts: Any, judged_counts: Any, errors: dict[str, list[float]], **others: Any
+    ) -> MutantOutcome:
+        """Return the outcome that `document` converted."""
+        return cls(
+            violation_counts={(learner, relation): count for learner, relation, count in violation_counts},
+            judged_counts={(learner, relation): count for learner, relation, count in judged_counts},
+            errors={learner: tuple(rates) for learner, rates in errors.items()},
+            **others,
+        )
 
 
 def make_learners(module: ModuleType, make: LearnerFactory | None, trains: bool = True) -> dict[str, Any]:

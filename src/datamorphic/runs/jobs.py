@@ -83,7 +83,8 @@ class JobPool:
         function: Callable[[Any], Any],
         *,
         seconds: float | None = None,  # a job may take; the start of a child does not count
-        memory: int | None = None,  # bytes a job may add to the address space of its process, which is more than it uses
+        memory: int
+        | None = None,  # bytes a job may add to the address space of its process, which is more than it uses
         output: str = "stderr",  # where the output of jobs goes, or "nothing"
         fresh: bool = False,  # each job gets a new child: slower, but changes to a library do not affect the next job
     ) -> None:

@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .._text import pluralize
-from ..mutation.api import mutate
 from ..mutation.cross_validation import MEAN_RATIOS
 from ..mutation.kill_matrix import KILLED, SAME_BYTECODE, SURVIVED, UNREACHED
 from ..mutation.result import Mutation, count_by_killer
+from ..mutation.run import mutate
 from .intervals import estimate_mean, estimate_share, label_figure
 from .published import published
 from .rows import OurFigure, Row, iterate_figures, make_row
