@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -88,6 +89,48 @@ class Loans:
         return decide(people)
 """
 
+#: A program whose mutants are tried in child processes. The one that imports it when the file says so ends their parent, or hangs.
+PROGRAM = """
+import numpy as np
+from sklearn.neighbors import KNeighborsClassifier
+
+import trap
+
+trap.enter()
+
+
+class Nearest:
+    like = KNeighborsClassifier(1)
+
+    def fit(self, x, y):
+        self.x, self.y = np.asarray(x, float), np.asarray(y)
+        return self
+
+    def predict(self, x):
+        gaps = np.asarray(x, float)[:, None, :] - self.x[None, :, :]
+        return self.y[(gaps * gaps).sum(axis=2).argmin(axis=1)]
+"""
+
+TRAP_MODULE = """
+import os
+import signal
+import time
+from pathlib import Path
+
+
+def enter():
+    with open("imports", "a") as file:
+        file.write("x")
+    order = Path("order")
+    if order.exists():
+        word, number = order.read_text().split()
+        if len(Path("imports").read_text()) == int(number):
+            order.unlink()
+            if word == "kill":
+                os.kill(os.getppid(), signal.SIGKILL)
+            time.sleep(60)
+"""
+
 #: The command with trees that end its process: at the training that the file names.
 TRAINING_MODULE = """
 import os
@@ -124,6 +167,7 @@ class Verb:
     kill_at: int
     exit_code: int = 0  # of the whole run
     small_budget: str | None = "500 runs"  # enough to begin; None if the verb has no end that a budget could cut off
+    batch_options: tuple[str, ...] = ("--batch", "50")  # so that something is stored before the kill
 
 
 VERBS = {
@@ -135,6 +179,13 @@ VERBS = {
     "explore": Verb(("explore", "deciding:decide", "people.csv", "--walks", "60"), 6, small_budget=None),
     "cover": Verb(("cover", "deciding:decide", "people.csv", "--surrogate"), 6),
     "select": Verb(("select", "deciding:decide", "people.csv", "--surrogate"), 6),
+    # the original is imported twice, so that the fourth mutant kills; what is stored is always one mutant
+    "mutate": Verb(
+        ("mutate", "program.py", "--limit", "8", "--inputs", "5", "--compared", "20"),
+        6,
+        small_budget="3 runs",
+        batch_options=(),
+    ),
     "credit": Verb(
         (
             *("credit", "deciding:decide", "people.csv", "--also", "other=deciding:decide"),
@@ -152,7 +203,8 @@ def call(tmp_path, monkeypatch):
     """Run a command in a process of its own, in a folder with a model and people."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DATAMORPHIC_STORE", str(tmp_path / "runs.sqlite"))
-    (tmp_path / "deciding.py").write_text(MODULE)
+    for name, text in {"deciding": MODULE, "program": PROGRAM, "trap": TRAP_MODULE}.items():
+        (tmp_path / f"{name}.py").write_text(text)
     rng = np.random.default_rng(0)
     people = pd.DataFrame({"income": rng.uniform(10, 90, 200).round(1), "gender": rng.choice(["f", "m"], 200)})
     people.to_csv("people.csv", index=False)
@@ -191,7 +243,8 @@ def test_a_killed_run_is_resumed_with_the_same_result(call, verb):
     case = VERBS[verb]
     whole = read(call(*case.arguments, "--json", code=case.exit_code))
     order("kill", case.kill_at)
-    call(*case.arguments, "--batch", 50, "--json", code=-signal.SIGKILL)
+    (Path.cwd() / "imports").unlink(missing_ok=True)
+    call(*case.arguments, *case.batch_options, "--json", code=-signal.SIGKILL)
     with Store.open() as store:
         assert [run.state for run in store.runs()] == ["finished", "killed"]
         assert {run.verb for run in store.runs()} == {case.arguments[0]}
@@ -237,6 +290,22 @@ def test_an_exploration_ends_with_its_budget(call):
     document = json.loads(call(*VERBS["explore"].arguments, "--budget=400 runs", "--json", code=0))
     assert 0 < document["runs"] <= 400
     assert document["pairs"] > 0
+
+
+def test_mutants_that_are_done_are_not_tried_again(call):
+    def count_imports():
+        return len(Path("imports").read_text())
+
+    case = VERBS["mutate"]
+    document = json.loads(call(*case.arguments, "--json", code=0))
+    run_mutants = len(document["mutants"]) - document["states"].get("equivalent: same bytecode", 0)
+    assert count_imports() == 2 + run_mutants
+    Path("imports").unlink()
+    order("kill", case.kill_at)
+    call(*case.arguments, "--json", code=-signal.SIGKILL)
+    call("runs", "resume", 2, "--json", code=0)
+    # the one that killed is tried again, and the last one before may not have been written yet
+    assert count_imports() - (4 + run_mutants) in (1, 2)
 
 
 def test_a_killed_training_is_resumed_with_the_same_result(call, tmp_path):
