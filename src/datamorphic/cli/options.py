@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import UsageError
-
 if TYPE_CHECKING:
     from ..space.options import SpaceOptions
 
