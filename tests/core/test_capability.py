@@ -75,24 +75,42 @@ def test_a_former_name_works_and_warns():
     assert old.findings == new.findings
 
 
+#: a call of every verb that type checkers accept
+CALLS = [
+    'dm.test(answer, [[1]], budget="1s", seed=1)',
+    "dm.explore(answer, [[1]], walks=5)",
+    "dm.plan(answer, [[1]], walks=5)",
+    'dm.check(answer, [[1]], ["repeats"], seed=1)',
+    'dm.hunt(dm.programs["tanh"], "tripling", "RT", seed=1)',
+    'dm.generate([(0, 1)], "RT", n=5)',
+    'dm.simulate("RT", trials=2)',
+    'dm.mutate("module.py", seed=1)',
+    "dm.cover(answer, [[1]], seed=1)",
+    'dm.select(answer, [[1]], "label", seed=1)',
+    'dm.combine(dm.subjects["Box 1"], seed=1)',
+    'dm.optimise(dm.subjects["Box 1"], seed=1)',
+    'dm.laws(dm.subjects["Box 1"], seed=1)',
+    'dm.fairness(answer, [[1]], ["gender"], rows=100, seed=1, engine="serial", kinds={"age": "integer"})',
+    "dm.credit(seed=1)",
+    'dm.play("a.scr", seed=1)',
+]
+#: verbs whose further keywords are those of a generator
+OPEN_VERBS = ("hunt", "generate", "simulate")
+
+
 @pytest.mark.slow
 def test_type_checkers_see_every_keyword(tmp_path):
-    lines = [
-        "import datamorphic as dm",
-        "",
-        "def answer(frame: object) -> list[str]:",
-        "    return []",
-        "",
-        'dm.fairness(answer, [[1]], ["gender"], rows=100, seed=1, engine="serial", kinds={"age": "integer"})',
-        'dm.fairness(answer, [[1]], protected="gender", rowz=100)',
-        'dm.fairness(answer, [[1]], rows="many")',
-        "dm.fairness()",
+    lines = ["import datamorphic as dm", "", "def answer(frame: object) -> list[str]:", "    return []", "", *CALLS]
+    wrong_calls = [
+        call[:-1] + ", seedz=1)" for call in CALLS if not call.startswith(tuple(f"dm.{verb}(" for verb in OPEN_VERBS))
     ]
-    (tmp_path / "user.py").write_text("\n".join(lines) + "\n")
+    wrong_calls += ['dm.fairness(answer, [[1]], rows="many")', "dm.fairness()"]
+    expected_lines = list(range(len(lines) + 1, len(lines) + len(wrong_calls) + 1))
+    (tmp_path / "user.py").write_text("\n".join(lines + wrong_calls) + "\n")
     command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--no-error-summary", "user.py"]
     output = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stdout
     errors = [line for line in output.splitlines() if "error" in line]
-    assert [int(line.split(":")[1]) for line in errors] == [7, 8, 9], output
+    assert [int(line.split(":")[1]) for line in errors] == expected_lines, output
 
 
 @dataclass(frozen=True, eq=False)
