@@ -23,7 +23,7 @@ TRIALS, RATE = 2_000, 0.005
 
 FIRST_HUNT = """
 import time, numpy as np, numba, datamorphic as dm
-import datamorphic.hunting.runner
+import datamorphic.hunting.run
 imported = time.process_time()
 sine = dm.FunctionRelation(name="sine", domain=(0, 1000), follow_up=lambda x: np.pi - x)
 dm.hunt(np.sin, sine, budget=5_000, progress=False)

@@ -93,7 +93,7 @@ CALLS = {
     "hunt": lambda: (
         dm.hunt,
         # of several trials: 10^12 groups alone take about a week, the limit
-        {"sut": dm.programs["tanh"], "relations": "tripling", "generator": "RT", "budget": 20, "trials": 4, **QUIET},
+        {"model": dm.programs["tanh"], "relations": "tripling", "generator": "RT", "budget": 20, "trials": 4, **QUIET},
     ),
     "generate": lambda: (
         dm.generate,

@@ -7,7 +7,6 @@ from dataclasses import MISSING, fields
 
 import datamorphic as dm
 from datamorphic.exploration.options import PlanOptions
-from datamorphic.hunting.options import GenerateOptions, HuntOptions, SimulateOptions
 from datamorphic.morphisms.options import LawOptions
 from datamorphic.scripting.options import PlayOptions
 from datamorphic.synthesis.optimisation.options import OptimiseOptions
@@ -18,7 +17,6 @@ SUBJECTS = {
     "model",
     "learner",
     "program",
-    "sut",
     "test_system",
     "relation",
     "relations",
@@ -34,25 +32,15 @@ SUBJECTS = {
 RUN_SETTINGS = {"classes", "name", "scalar", "trust", "seed", "engine", "store", "resume", "progress"}
 #: Hints for columns, which option sets hold as one `SpaceOptions`.
 HINTS = {"kinds", "steps", "column_steps", "bounds", "orders"}
-#: Parameters of generators and selectors, which option sets hold as one mapping.
-GENERATOR_PARAMETERS = {"k", "options"}
 
-OPTION_SETS = {
-    "generate": GenerateOptions,
-    "hunt": HuntOptions,
-    "laws": LawOptions,
-    "optimise": OptimiseOptions,
-    "plan": PlanOptions,
-    "play": PlayOptions,
-    "simulate": SimulateOptions,
-}
+OPTION_SETS = {"laws": LawOptions, "optimise": OptimiseOptions, "plan": PlanOptions, "play": PlayOptions}
 
 
 @in_one_test("name", OPTION_SETS)
 def test_parameters_are_options(name):
     parameters = set(inspect.signature(getattr(dm, name)).parameters)
     options = {field.name for field in fields(OPTION_SETS[name])}
-    assert parameters - options <= SUBJECTS | RUN_SETTINGS | HINTS | GENERATOR_PARAMETERS
+    assert parameters - options <= SUBJECTS | RUN_SETTINGS | HINTS
 
 
 @in_one_test("name", OPTION_SETS)

@@ -203,7 +203,7 @@ def get_values(name, folder):
         "find_constraints": {"data": FRAME},
         "read_forest": {"model": TREE},
         "generate": {"generator": "RT"},
-        "hunt": {"relations": "tripling", "generator": "RT", "budget": 20, "data": None},
+        "hunt": {"model": dm.programs["tanh"], "relations": "tripling", "generator": "RT", "budget": 20, "data": None},
         "inputs.AffineChange": {"amount": 1.0},
         "laws": {"test_system": SPACE},
         "mutate": {"operators": ["ASR"], "limit": 1, "compared": 5, "inputs": 3, "data": "random", "learners": None},

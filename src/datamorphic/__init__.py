@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from .exploration.front import Front as Front
     from .exploration.plan import plan as plan
     from .exploration.run import explore as explore
-    from .hunting.api import generate as generate
-    from .hunting.api import hunt as hunt
-    from .hunting.api import simulate as simulate
+    from .hunting.generation import generate as generate
+    from .hunting.run import hunt as hunt
+    from .hunting.simulation import simulate as simulate
     from .morphisms.api import laws as laws
     from .morphisms.case_statistics import compute_statistics as compute_statistics
     from .morphisms.cases import TestSet as TestSet
@@ -92,7 +92,9 @@ _NAMES = {
     "exploration.run": "explore",
     "exploration.front": "Front",
     "exploration.plan": "plan",
-    "hunting.api": "generate hunt simulate",
+    "hunting.generation": "generate",
+    "hunting.run": "hunt",
+    "hunting.simulation": "simulate",
     "morphisms.api": "laws",
     "morphisms.case_statistics": "compute_statistics",
     "morphisms.cases": "TestSet",

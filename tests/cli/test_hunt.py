@@ -226,7 +226,9 @@ def test_several_generators_are_compared(run, folder):
     words = ["simulate", "--generator", "MT-RT", "--generator", "mt-bart", "--rate", "0.05", "--trials", "60"]
     found = run(*words, "--scenario", "a1", "--html", "simulated.html")
     assert found.exit_code == 0, found.output
-    head, setting, trials, *_, columns, first, second = found.stdout.splitlines()[:-1]  # the last one names the file
+    head, setting, trials, *_, columns, first, second = found.stdout.splitlines()[
+        :-2
+    ]  # the last ones name the file and the run
     assert "of the groups that random testing needs, the least of 2" in head
     assert setting == "Setting: A1 regions with rate 0.05 in 2 dimensions"
     assert trials.startswith("Trials:  60 each")

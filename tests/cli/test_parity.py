@@ -53,7 +53,6 @@ RENAMED = {
     "shrink": "no-shrink",
     "operators": "operator",
     "learners": "learner",
-    "sut": "SYSTEM",
     "test_system": "SYSTEM",
     "constraints": "no-constraints",
     "columns": "column",
@@ -65,6 +64,7 @@ RENAMED_IN = {
     ("mutate", "model"): "PROGRAM",
     ("combine", "model"): "SYSTEM",
     ("optimise", "steps"): "steps",
+    ("hunt", "model"): "SYSTEM",
     ("hunt", "relations"): "RELATIONS",
     ("script", "test_system"): "system",
 }

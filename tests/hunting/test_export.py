@@ -70,7 +70,12 @@ def test_simulation_is_exported_in_every_form():
 def test_options_are_validated_once():
     from datamorphic.hunting.options import GenerateOptions, HuntOptions, SimulateOptions
 
-    for options, wrong in ((HuntOptions, {"budget": 0}), (GenerateOptions, {"n": 0}), (SimulateOptions, {"rate": 1})):
+    wrong_options = (
+        (HuntOptions, {"budget": 0, "model": abs}),
+        (GenerateOptions, {"n": 0, "relation": (0, 1)}),
+        (SimulateOptions, {"rate": 1}),
+    )
+    for options, wrong in wrong_options:
         with pytest.raises(ArgumentError, match=next(iter(wrong))):
             options(**wrong)
     assert SimulateOptions(scenario="a1").scenario == "A1"

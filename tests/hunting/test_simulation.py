@@ -223,3 +223,62 @@ def test_options_go_to_the_generator_or_the_selector():
 def test_bad_input(given, why):
     with pytest.raises(ArgumentError, match=why):
         dm.simulate(**{"trials": 3, **given})
+
+
+# -- runs ---------------------------------------------------------------------------------------------------------------
+
+
+@in_one_test("engine", ["serial", "threads:3", "processes:2"])
+def test_engines_do_not_change_a_simulation(engine):
+    settings = {"rate": 0.1, "trials": 60, "seed": 4, "progress": False}
+    assert (
+        dm.simulate("RT", engine=engine, **settings).f_measures.tolist()
+        == dm.simulate("RT", **settings).f_measures.tolist()
+    )
+
+
+def test_several_generators_are_one_simulation():
+    both = dm.simulate(["RT", "Sobol"], rate=0.1, trials=30, seed=1)
+    assert [part.name for part in both.compared] == ["MT-RT", "Sobol"]
+    alone = dm.simulate("Sobol", rate=0.1, trials=30, seed=1)
+    assert both.others[0].f_measures.tolist() == alone.f_measures.tolist()
+    assert [figures["generator"] for figures in both.document()["simulations"]] == ["MT-RT", "Sobol"]
+    assert "the least of 2" in both.describe()
+
+
+def test_a_budget_of_time_ends_a_simulation():
+    found = dm.simulate("RT", rate=0.01, trials=10**6, budget="0.3s", progress=False)
+    assert 0 < len(found.f_measures) < 10**6
+    assert not found.complete
+    assert found.unfinished[0].endswith("of 1,000,000 trials of MT-RT")
+
+
+def test_censored_trials_are_told_from_others():
+    found = dm.simulate("RT", rate=0.2, trials=40, budget=2, seed=3)
+    assert set(found.f_measures[found.found.censored]) == {2}
+    assert 0 < found.censored < 1
+
+
+def test_a_simulation_is_resumed(tmp_path):
+    calls = []
+
+    def make_relation(limit):
+        def mirror(x):
+            calls.append(len(x))
+            if len(calls) == limit:
+                raise KeyboardInterrupt
+            return np.abs(1 - x)  # not affine for all that is known
+
+        return dm.FunctionRelation(name="mirrored", domain=[(0, 1)] * 2, follow_up=mirror)
+
+    settings = {"rate": 0.1, "trials": 80, "seed": 4, "progress": False, "engine": "serial"}
+    whole = dm.simulate("SFIDMT-ART", relation=make_relation(None), **settings)
+    calls.clear()
+    store = tmp_path / "runs.sqlite"
+    part = dm.simulate("SFIDMT-ART", relation=make_relation(50), store=store, **settings)
+    assert part.interrupted
+    assert not part.complete
+    calls.clear()
+    again = dm.simulate("SFIDMT-ART", relation=make_relation(None), store=store, resume=1, **settings)
+    assert again.f_measures.tolist() == whole.f_measures.tolist()
+    assert 0 < len(calls) < 80  # the first trials are not made again

@@ -49,7 +49,7 @@ def test_options_with_names_of_their_own():
 
 def test_options_of_groups():
     assert has_option("runs resume", "--store")
-    assert not has_option("hunt", "--store")
+    assert not has_option("guide", "--store")
 
 
 def test_a_form_begins_with_the_values_of_an_earlier_job():

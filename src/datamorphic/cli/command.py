@@ -351,7 +351,8 @@ def declare_option(option_field: OptionField) -> tuple[str, Any, Any]:
         if option.repeatable and "Repeatable" not in option.command_help
         else option.command_help
     )
-    declared = opt.option(option.metavar, text, option_field.flag, min=option.low, max=option.high, panel=option.panel)
+    low, high = (option.low, option.high) if option.parse is None else (None, None)  # of what the text stands for
+    declared = opt.option(option.metavar, text, option_field.flag, min=low, max=high, panel=option.panel)
     if option.repeatable:
         return name, Annotated[list[str] | None, declared], None
     plain_types = [kind for kind in list_alternatives(option_field.hint) if kind in (int, float)]

@@ -2,100 +2,102 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
-from .._clock import read_clock
-from .._text import pluralize
+from ..core.capability import get_capability
 from ..errors import UsageError
+from ..hunting.generation import GeneratedGroups
+from ..hunting.generation import generate as generate_groups
 from . import options as opt
-from .console import (
-    prepare_output_files,
-    print_json,
-    print_line,
-    print_text,
-    print_written_files,
-    redirect_user_output,
-    write_rows,
-)
+from .command import CapabilityCommand, make_command
+from .console import write_rows
 from .hunt import PROGRAM_PREFIX
 from .load import load_named, load_object
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from ..hunting.generator_base import GroupBatch
     from ..relations.function import FunctionRelation
 
 
-def generate(
-    of: Annotated[str | None, opt.argument("RELATION", "program:NAME/RELATION, or module:object.")] = None,
-    domain: Annotated[
-        list[str] | None,
-        opt.option("LOW,HIGH", "Instead of RELATION: the limits of one input. Repeat it for each input."),
-    ] = None,
-    generator: Annotated[
-        str, opt.option("NAME", "What chooses the groups: MT-RT (random), SFIDMT-ART, MT-BART, MT-IPART ...")
-    ] = "SFIDMT-ART",
-    n: Annotated[int, opt.option("N", "Number of groups.", min=1)] = 1000,
-    k: opt.CandidateCount = None,
-    ratio: opt.Ratio = None,
-    tries: opt.Tries = None,
-    scaled: opt.Scaled = False,
-    joint: opt.JointDistance = False,
-    pool_criterion: opt.PoolCriterion = None,
-    pool_strategy: opt.PoolStrategy = None,
-    out: Annotated[Path | None, opt.option("FILE", "Write the groups to this CSV or Parquet file.")] = None,
-    seed: opt.Seed = 0,
-    as_json: opt.Json = False,
-) -> None:
-    """Generate well-spread groups of a relation, or single inputs. Nothing is executed.
+@dataclass(frozen=True, kw_only=True)
+class GenerateCommand(CapabilityCommand):
+    """Generating groups of a relation, or single inputs."""
 
-    The file has one row per group, with columns source_... and follow_up_....
+    def list_inputs(self) -> list[tuple[str, Any, Any]]:
+        """Return the relation, or the limits of inputs."""
+        return [
+            ("relation", Annotated[str | None, opt.argument("RELATION", self.model_help)], None),
+            (
+                "domain",
+                Annotated[
+                    list[str] | None,
+                    opt.option("LOW,HIGH", "Instead of RELATION: the limits of one input. Repeat it for each input."),
+                ],
+                None,
+            ),
+        ]
 
-    Examples: datamorphic generate program:tanh/tripling --generator MT-BART --n 100 --out groups.csv; datamorphic generate
-    --domain 0,1 --domain 0,1 --generator IPART --n 20
-    """
-    from ..hunting.api import generate as generate_groups
+    def list_face_options(self) -> list[tuple[str, Any, Any]]:
+        """Return none: nothing can be incomplete."""
+        return []
 
-    if (of is None) == (not domain):
-        raise UsageError(
-            "Say what to generate, one of: a relation (program:NAME/RELATION or module:object) or --domain LOW,HIGH. "
-            f"Got {'neither' if of is None else 'both'}."
-        )
-    prepare_output_files(out)
-    options = opt.collect_options(
-        ratio=ratio,
-        tries=tries,
-        scaled=scaled or None,
-        joint=joint or None,
-        criterion=pool_criterion,
-        strategy=pool_strategy,
-    )
-    with redirect_user_output():
-        relation = [_parse_limits(text) for text in domain or []] if of is None else load_function_relation(of)
-        start = read_clock()
-        groups = generate_groups(relation, load_named(generator), n, seed, k=k, **options)
-        seconds = read_clock() - start
-        rows = _build_table(relation, groups)
-        if out is not None:
-            write_rows(rows, out)
-    if as_json:
-        document = {
-            "relation": of,
-            "domain": domain,
-            "generator": generator,
-            "n": n,
-            "seed": seed,
-            "seconds": seconds,
-            "columns": list(rows.columns),
+    def collect_inputs(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Take the relation or the limits out of the values of the command."""
+        relation, domain = values.pop("relation"), values.pop("domain")
+        if (relation is None) == (not domain):
+            raise UsageError(
+                "Say what to generate, one of: a relation (program:NAME/RELATION or module:object) or --domain LOW,HIGH. "
+                f"Got {'neither' if relation is None else 'both'}."
+            )
+        return {"relation": relation, "domain": domain or None}
+
+    def load_inputs(self, words: Mapping[str, Any], trust: bool) -> dict[str, Any]:
+        """Return the relation or the limits, and the generator if it is one of a module."""
+        relation = words.get("relation")
+        values: dict[str, Any] = {
+            "relation": [_parse_limits(text) for text in words["domain"]]
+            if relation is None
+            else load_function_relation(relation)
         }
-        print_json(document | ({"groups": rows.to_numpy().tolist()} if out is None else {"file": str(out)}))
-        return
-    print_text(f"{pluralize(n, 'group')} by {generator} in {seconds:.2f} s, seed {seed}.")
-    if out is None:
-        print_line(rows.to_string(max_rows=20))
-    print_written_files(out)
+        return values | ({"generator": load_named(words["generator"])} if words.get("generator") else {})
+
+    def list_models(self, words: Mapping[str, Any]) -> list[str]:
+        """Return what is imported: relations and generators of modules."""
+        return list_imported(words.get("relation"), words.get("generator"))
+
+    def build_arguments(self, words: Mapping[str, Any], seed: object) -> list[str]:
+        """Return the arguments of the command line that does the same: the relation is the first."""
+        others = {name: word for name, word in words.items() if name != "relation"}
+        return [*([words["relation"]] if words.get("relation") else []), *super().build_arguments(others, seed)]
+
+    def run_request(self, words: Mapping[str, Any], *arguments: Any, **settings: Any) -> None:
+        """Run what the command was called with; the JSON document repeats it."""
+        named = {name: words.get(name) for name in ("relation", "domain", "generator")}
+        super().run_request(words, *arguments, named=named, file=settings.get("out"), **settings)
+
+    def build_document(
+        self,
+        result: GeneratedGroups,
+        *,
+        named: Mapping[str, Any] = MappingProxyType({}),
+        file: Path | None = None,
+        **face: Any,
+    ) -> dict[str, Any]:
+        """Return what was requested, and the groups or the file that has them."""
+        document = result.document() | {name: value for name, value in named.items() if name != "generator" or value}
+        if file is not None:
+            del document["groups"]
+            document["file"] = str(file)
+        return document
+
+    def write_files(self, result: GeneratedGroups, files: Mapping[str, Path | None], **face: Any) -> None:
+        """Write the groups, and reports."""
+        super().write_files(result, {name: file for name, file in files.items() if name != "out"})
+        if files["out"] is not None:
+            write_rows(result.table, files["out"])
 
 
 def load_function_relation(text: str) -> FunctionRelation:
@@ -118,6 +120,11 @@ def load_function_relation(text: str) -> FunctionRelation:
     return relation
 
 
+def list_imported(*names: Any) -> list[str]:
+    """Return those of some names that are imported: they name a module, not a program or something built in."""
+    return [str(name) for name in names if name and ":" in str(name) and not str(name).startswith(PROGRAM_PREFIX)]
+
+
 def _parse_limits(text: str) -> tuple[float, float]:
     low, _, high = text.partition(",")
     try:
@@ -126,26 +133,19 @@ def _parse_limits(text: str) -> tuple[float, float]:
         raise UsageError(f"--domain takes two numbers, as in 0,1. Got {text!r}.") from None
 
 
-def _build_table(relation: FunctionRelation | list[tuple[float, float]], groups: GroupBatch) -> pd.DataFrame:
-    """Return the groups as a table with one column per number of every input."""
-    import pandas as pd
+COMMAND = GenerateCommand(
+    capability=get_capability(generate_groups),
+    model_help="program:NAME/RELATION, or module:object.",
+    files={"out": "Write the groups to this CSV or Parquet file."},
+)
 
-    from ..hunting.plots import name_columns
-    from ..relations.box import Box
-    from ..relations.function import FunctionRelation
+generate = make_command(
+    """Generate well-spread groups of a relation, or single inputs. Nothing is executed.
 
-    if not isinstance(relation, FunctionRelation):
-        names = name_columns(Box.of(relation))
-        return pd.DataFrame(groups.sources, columns=[f"source_{name}" for name in names])
-    columns: dict[str, Any] = {}
-    if relation.make_inputs is not None:  # inputs are computed from the drawn numbers
-        columns |= {f"drawn_{i}": column for i, column in enumerate(groups.sources.T, 1)}
-    for kind, inputs in (
-        ("source", relation.source_inputs(groups.sources)),
-        ("follow_up", relation.follow_inputs(groups.follow_ups)),
-    ):
-        for i, matrix in enumerate(inputs, 1):
-            prefix = kind if len(inputs) == 1 else f"{kind}{i}"
-            names = name_columns(Box.of([(0, 1)] * matrix.shape[1]))
-            columns |= {f"{prefix}_{name}": matrix[:, j] for j, name in enumerate(names)}
-    return pd.DataFrame(columns)
+    The file has one row per group, with columns source_... and follow_up_....
+
+    Examples: datamorphic generate program:tanh/tripling --generator MT-BART --n 100 --out groups.csv; datamorphic generate
+    --domain 0,1 --domain 0,1 --generator IPART --n 20
+    """,
+    COMMAND,
+)

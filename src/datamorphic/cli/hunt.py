@@ -2,178 +2,127 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import Annotated, Any
 
 from .._text import pluralize
+from ..core.capability import get_capability
 from ..errors import SystemFailed, UsageError
+from ..hunting.result import Hunt
+from ..hunting.run import hunt as find_violations
 from . import options as opt
-from .console import prepare_output_files, print_json, print_text, print_written_files, redirect_user_output
-from .exit_codes import ExitCode
-from .load import load_candidates, load_data, load_named, load_object, load_space, load_system
-
-if TYPE_CHECKING:
-    from ..relations.function import FunctionRelation
+from .command import CapabilityCommand, make_command
+from .load import load_data, load_named, load_object, load_space, load_system, to_absolute_path
 
 PROGRAM_PREFIX = "program:"
 
 
-def hunt(
-    program_or_model: Annotated[
-        str,
-        opt.argument(
-            "SYSTEM", "program:NAME, program:NAME/MUTANT or module:function; with --data a model file or module:object."
-        ),
-    ],
-    relations: Annotated[
-        list[str] | None,
-        opt.argument(
-            "RELATIONS",
-            "What must hold: names of relations of the program (the default is all), of texts, images or credit models "
-            "(text.typo of review, image.noise, credit.HMR1), or module:object.",
-        ),
-    ] = None,
-    generator: Annotated[
-        str | None,
-        opt.option(
-            "NAME",
-            "What chooses the groups: SFIDMT-ART, MT-RT (random), MT-BART ... The default is SFIDMT-ART, for models "
-            "MD-ART, for texts, images, patterns and promises about columns the rows of --data.",
-        ),
-    ] = None,
-    selector: Annotated[
-        str | None,
-        opt.option("NAME", "What chooses among several relations, e.g. MRGS-ART. By default they take turns."),
-    ] = None,
-    budget: Annotated[
-        int | None,
-        opt.option("N", "Largest number of groups per trial. By default 100,000, and 10 seconds for the hunt.", min=1),
-    ] = None,
-    trials: Annotated[int, opt.option("N", "Number of trials, each with its own random numbers.", min=1)] = 1,
-    stop_after: Annotated[
-        str, opt.option("N", "End a trial after this many violations; 0 or all to collect them all.")
-    ] = "1",
-    k: opt.CandidateCount = None,
-    ratio: opt.Ratio = None,
-    tries: opt.Tries = None,
-    scaled: opt.Scaled = False,
-    joint: opt.JointDistance = False,
-    pool_criterion: opt.PoolCriterion = None,
-    pool_strategy: opt.PoolStrategy = None,
-    candidates: opt.CandidateSource = None,
-    published: opt.Published = None,
-    domains: opt.Domains = None,
-    selector_metric: opt.SelectorMetric = None,
-    data: Annotated[
-        str | None, opt.option("DATA", "For a model, its real inputs: a CSV or Parquet file, or data:NAME (data:iris).")
-    ] = None,
-    target: opt.Target = None,
-    space: opt.SpaceFile = None,
-    promise: Annotated[
-        list[str] | None,
-        opt.option(
-            "LINE",
-            "For a model, a line of a promises file: 'income: raises approved', 'age: does not matter', 'rise: income x 1.1 "
-            "raises approved'. Repeatable.",
-        ),
-    ] = None,
-    trust: opt.Trust = False,
-    timeout: opt.Timeout = None,
-    batch: Annotated[
-        int | None, opt.option("N", "Largest number of groups executed at once.", min=1, panel=opt.COMPUTING_PANEL)
-    ] = None,
-    workers: opt.Workers = None,
-    engine: opt.EngineName = None,
-    html: opt.HtmlFile = None,
-    junit: opt.JunitFile = None,
-    seed: opt.Seed = 0,
-    as_json: opt.Json = False,
-) -> None:
-    """Search for violations of relations with as few executions as possible.
+@dataclass(frozen=True, kw_only=True)
+class HuntCommand(CapabilityCommand):
+    """Hunting, whose relations are arguments, too; a program has its own."""
 
-    Groups of inputs are generated, executed and judged. The exit code is 1 if a relation is violated.
+    @property
+    def request_keys(self) -> list[str]:
+        """The keys of a stored request."""
+        return ["model", *super().request_keys]
 
-    Examples: datamorphic hunt program:tanh/emu10; datamorphic hunt program:sin Sin1 Sin2 --selector MRGS-ART --budget
-    1000; datamorphic hunt program:tanh/branch3.1 tripling --generator MT-BART --trials 20 --html hunt.html; datamorphic hunt
-    model.skops --data loans.csv --target approved --promise "income: raises approved"
-    """
-    from ..hunting.api import hunt as run_hunt
-    from ..runs.engines import make_engine
+    def list_inputs(self) -> list[tuple[str, Any, Any]]:
+        """Return the system, the relations and the data."""
+        return [
+            ("program_or_model", Annotated[str, opt.argument("SYSTEM", self.model_help)], inspect.Parameter.empty),
+            (
+                "relations",
+                Annotated[
+                    list[str] | None,
+                    opt.argument(
+                        "RELATIONS",
+                        "What must hold: names of relations of the program (the default is all), of texts, images or credit models "
+                        "(text.typo of review, image.noise, credit.HMR1), or module:object.",
+                    ),
+                ],
+                None,
+            ),
+            (
+                "promise",
+                Annotated[
+                    list[str] | None,
+                    opt.option(
+                        "LINE",
+                        "For a model, a line of a promises file: 'income: raises approved', 'age: does not matter', 'rise: income x "
+                        "1.1 raises approved'. Repeatable.",
+                    ),
+                ],
+                None,
+            ),
+            ("data", Annotated[str | None, opt.option("DATA", self.data_help)], None),
+        ]
 
-    prepare_output_files(html, junit)
-    try:
-        violation_limit = None if stop_after == "all" else int(stop_after) or None
-    except ValueError:
-        raise UsageError(f"--stop-after is a number of violations, or all. Got {stop_after!r}.") from None
-    proposer_options = opt.collect_options(
-        ratio=ratio,
-        tries=tries,
-        scaled=scaled or None,
-        joint=joint or None,
-        criterion=pool_criterion,
-        strategy=pool_strategy,
-        domains=domains,
-        metric=selector_metric,
-        published=published,
-    )
-    with redirect_user_output():
-        proposer_options |= opt.collect_options(candidates=load_candidates(candidates))
-        system, display_name, own_relations = _load_system_to_hunt(program_or_model, data, space, trust)
-        chosen_relations = _load_relations(program_or_model, relations or [], own_relations, promise or [])
-        if promise and data is None and space is None:
+    def collect_inputs(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Take what is hunted out of the values of the command."""
+        words = {
+            "model": to_absolute_path(values.pop("program_or_model")),
+            "data": to_absolute_path(values.pop("data")),
+        }
+        lists = {name: values.pop(name) for name in ("relations", "promise")}
+        return words | {name: items for name, items in lists.items() if items}
+
+    def load_inputs(self, words: Mapping[str, Any], trust: bool) -> dict[str, Any]:
+        """Return the system with its relations, data and space, and generators of other modules."""
+        text, data, space = words["model"], words.get("data"), words.get("space")
+        names, promises = words.get("relations") or [], words.get("promise") or []
+        system, values = _load_system_to_hunt(text, data, space, trust)
+        has_own_relations = text.startswith(PROGRAM_PREFIX)
+        relations = _load_relations(text, names, promises, has_own_relations=has_own_relations)
+        if promises and data is None and space is None:
             raise UsageError("--promise is about the columns of a model. Add --data FILE.")
         frame = None if data is None else load_data(data)
-        if selector is not None and own_relations is not None:
-            shared = system.shared()  # a selector gives the same sources to all relations
-            chosen_relations = [shared.get(relation.name, relation) for relation in chosen_relations]
-        result = run_hunt(
-            system,
-            chosen_relations,
-            None if generator is None else load_named(generator),
-            None if selector is None else load_named(selector),
-            budget,
-            trials,
-            seed,
-            stop_after=violation_limit,
-            k=k,
-            data=frame,
-            target=target,
-            space=load_space(space, frame, target, system),
-            batch=batch,
-            engine=None if engine is None and workers is None else make_engine(engine, workers),
-            timeout=timeout,
-            **proposer_options,
-        )
-        if display_name is not None:
-            result = replace(result, name=display_name)
+        choices = {name: load_named(words[name]) for name in ("generator", "selector") if words.get(name)}
+        if words.get("name"):
+            values = values | {"name": words["name"]}
+        return {
+            "model": system,
+            "relations": relations,
+            "data": frame,
+            "space": load_space(space, frame, words.get("target"), system),
+            **choices,
+            **values,
+        }
+
+    def list_models(self, words: Mapping[str, Any]) -> list[str]:
+        """Return what is imported: the system unless it is a program, and relations, generators and selectors of modules."""
+        names = [words.get("generator"), words.get("selector"), *(words.get("relations") or [])]
+        system = str(words["model"])
+        modules = [] if system.startswith(PROGRAM_PREFIX) else [system]
+        return [*modules, *(str(name) for name in names if name is not None and ":" in str(name))]
+
+    def build_arguments(self, words: Mapping[str, Any], seed: object) -> list[str]:
+        """Return the arguments of the command line that does the same: relations follow the system."""
+        others = {name: word for name, word in words.items() if name not in ("relations", "data")}
+        system, *options = super().build_arguments(others, seed)
+        data = ["--data", str(words["data"])] if words.get("data") else []
+        return [system, *(words.get("relations") or []), *data, *options]
+
+    def interpret(self, result: Hunt, face: dict[str, Any]) -> dict[str, Any]:
+        """Raise if the function answered nothing at all."""
         if result.failed >= result.calls > 0:
             raise SystemFailed(
                 f"{result.name} answered none of {pluralize(result.failed, 'input')}. "
                 f"The most frequent error: {result.failure_message}"
             )
-        if html is not None:
-            result.to_html(html, system=None if data is not None or space is not None else system)
-        if junit is not None:
-            result.to_junit(junit)
-    if as_json:
-        print_json(result.document() | {"interrupted": result.interrupted})
-    else:
-        print_text(result.describe())
-        print_written_files(html, junit)
-    if result.found:
-        raise typer.Exit(ExitCode.FINDINGS)
-    if result.interrupted:
-        raise typer.Exit(ExitCode.INTERRUPTED)
+        return face
+
+    def write_files(self, result: Hunt, files: Mapping[str, Path | None], **face: Any) -> None:
+        """Write the report; of a function, it shows where relations are violated."""
+        super().write_files(result, {"junit": files["junit"]})
+        if files["html"] is not None:
+            result.to_html(files["html"], system=result.function)
 
 
-def _load_system_to_hunt(
-    text: str, data: str | None, space: Path | None, trust: bool
-) -> tuple[Any, str | None, Mapping[str, FunctionRelation] | None]:
-    """Return the system, its display name, and its own relations if it has any."""
+def _load_system_to_hunt(text: str, data: str | None, space: str | None, trust: bool) -> tuple[Any, dict[str, Any]]:
+    """Return the system, and options to wrap it with."""
     if text.startswith(PROGRAM_PREFIX):
         if data is not None or space is not None:
             raise UsageError("A program has its own inputs. Leave --data and --space out.")
@@ -182,9 +131,9 @@ def _load_system_to_hunt(
         name, slash, mutant_id = text.removeprefix(PROGRAM_PREFIX).partition("/")
         program = programs[name]
         if not slash:
-            return program, program.name, program.relations
+            return program, {"name": program.name}
         mutant = program.mutants[mutant_id]
-        return mutant, f"{program.name}/{mutant.id}", program.relations
+        return mutant, {"name": f"{program.name}/{mutant.id}"}
     from ..systems.base import Executor
 
     system, options = load_system(text, None, trust)
@@ -196,34 +145,30 @@ def _load_system_to_hunt(
         )
     if is_model and data is None and space is None:
         raise UsageError(f"The inputs of the model {text!r} are not known. Add --data FILE, or --space FILE.")
-    if isinstance(system, str):
-        from ..systems.wrap import wrap
-
-        return wrap(system, **options), None, None
-    return system, None, None
+    return system, options
 
 
 def _load_relations(
-    program_or_model: str, names: list[str], own_relations: Mapping[str, FunctionRelation] | None, promises: list[str]
-) -> list[Any]:
-    """Return relations by name, those of the program or of the module of the function, and those of promises."""
+    program_or_model: str, names: list[str], promises: list[str], *, has_own_relations: bool
+) -> list[Any] | None:
+    """Return relations by name, those of the module of the function, and those of promises; None for all of a program."""
     from ..relations.base import Relation
     from ..relations.registry import find_relation
 
     relations = _build_promised_relations(promises) if promises else []
     if not names and not relations:
-        if own_relations is None:
+        if not has_own_relations:
             raise UsageError(
                 "Say which relations must hold: datamorphic hunt SYSTEM module:relation, or --promise 'income: raises "
                 "approved' for a model. Make a relation with dm.FunctionRelation."
             )
-        return list(own_relations.values())
+        return None
     for name in names:
-        if own_relations is None and isinstance(registered := find_relation(name), Relation):
-            relations.append(registered)
+        if has_own_relations and ":" not in name:
+            relations.append(name)  # the program knows it
             continue
-        if own_relations is not None and ":" not in name:
-            relations.append(own_relations[name])
+        if not has_own_relations and isinstance(registered := find_relation(name), Relation):
+            relations.append(registered)
             continue
         module, colon, _ = program_or_model.partition(":")
         if ":" not in name and not colon:
@@ -241,3 +186,22 @@ def _build_promised_relations(lines: list[str]) -> list[Any]:
 
     promises = parse_promises("\n".join(" ".join(line.split()) for line in lines), "--promise")
     return [*promises.build_relations().values(), *promises.build_column_relations().values()]
+
+
+COMMAND = HuntCommand(
+    capability=get_capability(find_violations),
+    model_help="program:NAME, program:NAME/MUTANT or module:function; with --data a model file or module:object.",
+    data_help="For a model, its real inputs: a CSV or Parquet file, or data:NAME (data:iris).",
+)
+
+hunt = make_command(
+    """Search for violations of relations with as few executions as possible.
+
+    Groups of inputs are generated, executed and judged. The exit code is 1 if a relation is violated.
+
+    Examples: datamorphic hunt program:tanh/emu10; datamorphic hunt program:sin Sin1 Sin2 --selector MRGS-ART --budget
+    1000; datamorphic hunt program:tanh/branch3.1 tripling --generator MT-BART --trials 20 --html hunt.html; datamorphic hunt
+    model.skops --data loans.csv --target approved --promise "income: raises approved"
+    """,
+    COMMAND,
+)

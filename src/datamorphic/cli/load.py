@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from ..space.space import Space
 
 
-TABLE_ENDINGS = (".csv", ".parquet", ".pq")
-
-
 def load_object(text: str) -> Any:
     """Return the object that ``module:object`` names, or the module that ``module`` names.
 
@@ -58,13 +55,6 @@ def load_object(text: str) -> Any:
 def load_named(text: str) -> Any:
     """Return the object that ``module:object`` names; another text is a name that the package knows."""
     return load_object(text) if ":" in text else text
-
-
-def load_candidates(text: str | None) -> Any:
-    """Return the candidates of a selector: the rows of a CSV or Parquet file, or the name of a generator."""
-    if text is None or not (os.path.exists(text) or text.lower().endswith(TABLE_ENDINGS)):
-        return text
-    return read_table(text).to_numpy()
 
 
 def load_space(

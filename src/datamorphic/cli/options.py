@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 #: groups of options in the help of a command
 COLUMNS_PANEL = "Columns of the data"
-PROPOSER_PANEL = "Generator and selector"
 COMPUTING_PANEL = "Computing and keeping runs"
 FILES_PANEL = "Files to write"
 
@@ -151,76 +150,6 @@ LikeLearner = Annotated[
     option("CLASS", "The scikit-learn class whose algorithm it implements, e.g. sklearn.naive_bayes:GaussianNB."),
 ]
 InputCount = Annotated[int, option("N", "Number of inputs per relation.", "--inputs", min=1)]
-CandidateCount = Annotated[int | None, option("N", "Number of candidates per group.", min=1, panel=PROPOSER_PANEL)]
-Ratio = Annotated[
-    float | None,
-    option(
-        "VALUE",
-        "For RRT: the share of the domain that zones around executed inputs cover together, e.g. 1.5.",
-        panel=PROPOSER_PANEL,
-    ),
-]
-Tries = Annotated[
-    int | None,
-    option("N", "For RRT: number of draws after which the farthest input is used.", min=1, panel=PROPOSER_PANEL),
-]
-Scaled = Annotated[
-    bool, flag("--scaled", "Compare distances as shares of the domains of the inputs.", panel=PROPOSER_PANEL)
-]
-JointDistance = Annotated[
-    bool, flag("--joint", "For SFIDMT-ART: the nearest executed group counts as a whole.", panel=PROPOSER_PANEL)
-]
-PoolCriterion = Annotated[
-    str | None,
-    option(
-        "NAME",
-        "For MT-ART: the distance to the pool that counts: Min, Avg or Max.",
-        "--criterion",
-        panel=PROPOSER_PANEL,
-    ),
-]
-PoolStrategy = Annotated[
-    int | None,
-    option(
-        "1|2",
-        "For MT-ART: distances to the pool (1) or within the group (2) come first.",
-        "--strategy",
-        panel=PROPOSER_PANEL,
-    ),
-]
-CandidateSource = Annotated[
-    str | None,
-    option(
-        "NAME|FILE",
-        "For selectors: the generator that makes the candidates, or a CSV or Parquet file with candidates, one per row.",
-        panel=PROPOSER_PANEL,
-    ),
-]
-Published = Annotated[
-    bool | None,
-    typer.Option(
-        "--published/--fair",
-        help="For selectors: choose as published, or so that no relation starves. The name of the selector says the default.",
-        rich_help_panel=PROPOSER_PANEL,
-    ),
-]
-Domains = Annotated[
-    str | None,
-    option(
-        "refuse|meet",
-        "For selectors: whether relations with different domains are refused, or meet in what they share.",
-        panel=PROPOSER_PANEL,
-    ),
-]
-SelectorMetric = Annotated[
-    str | None,
-    option(
-        "NAME",
-        "For selectors: the distance of inputs: euclidean, or jaccard for inputs that are sets of values.",
-        "--metric",
-        panel=PROPOSER_PANEL,
-    ),
-]
 
 
 def parse_hints(

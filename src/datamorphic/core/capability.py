@@ -111,16 +111,19 @@ class TypeText(str):
 
 def build_signature(options: type[Options]) -> inspect.Signature:
     """Return the signature of a public function with these options."""
+    parameters = [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY if field.keyword_only else inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            default=inspect.Parameter.empty if field.default is MISSING else field.default,
+            annotation=TypeText(format_type(field.hint)),
+        )
+        for field in list_fields(options)
+        if not field.option.collects_keywords
+    ]
+    collectors = [field for field in list_fields(options) if field.option.collects_keywords]
     return inspect.Signature(
-        [
-            inspect.Parameter(
-                field.name,
-                inspect.Parameter.KEYWORD_ONLY if field.keyword_only else inspect.Parameter.POSITIONAL_OR_KEYWORD,
-                default=inspect.Parameter.empty if field.default is MISSING else field.default,
-                annotation=TypeText(format_type(field.hint)),
-            )
-            for field in list_fields(options)
-        ]
+        [*parameters, *(inspect.Parameter(field.name, inspect.Parameter.VAR_KEYWORD) for field in collectors)]
     )
 
 
@@ -131,7 +134,8 @@ def build_documentation(text: str, options: type[Options]) -> str:
     place = is_heading.index(True) if True in is_heading else len(lines)
     section = ["Parameters", "----------"]
     for field in list_fields(options):
-        section += [f"{field.name} : {_format_documented_type(field)}", f"    {field.option.text}"]
+        heading = f"{field.name} : {_format_documented_type(field)}"
+        section += [f"**{field.name}" if field.option.collects_keywords else heading, f"    {field.option.text}"]
     return "\n".join([*lines[:place], *section, "", *lines[place:]])
 
 

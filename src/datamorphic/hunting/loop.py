@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Generator as Steps
 from typing import Any, NamedTuple, cast
 
@@ -76,32 +77,40 @@ Proposer = Selector | RoundRobin
 
 
 class HuntMonitor:
-    """Shows the progress of a hunt, ends a hunt without a budget when its time is over, and refuses one that cannot end.
+    """Shows the progress of a hunt, ends it when its time is over, and refuses one that cannot end.
 
-    The time starts with the first batch that is executed, so that compiling does not count.
+    The time starts with the first batch that is executed, so that compiling does not count. `recall` makes a run that is
+    resumed decide as before.
     """
 
-    def __init__(self, options: HuntOptions, display: Progress) -> None:
+    def __init__(
+        self,
+        options: HuntOptions,
+        display: Progress,
+        measure_seconds: Callable[[], float] = read_clock,
+        recall: Callable[[Callable[[], bool]], bool] = lambda measure: measure(),
+    ) -> None:
         self.options, self.display = options, display
         self._pace = WorkPace("hunt", {"trials": options.trials, "budget": options.max_groups}, remedy=LEAVE_BUDGET_OUT)
+        self._measure_seconds, self._recall = measure_seconds, recall
         self._started_at: float | None = None
 
     def start_clock(self) -> None:
         """Start to measure the time, if it is not measured yet."""
         if self._started_at is None:
-            self._started_at = read_clock()
+            self._started_at = self._measure_seconds()
 
     @property
     def share_of_time(self) -> float:
-        """The share of the time that is over; 0 if the hunt has a budget."""
+        """The share of the time that is over; 0 if the budget is a number of groups."""
         if self.options.max_seconds is None or self._started_at is None:
             return 0.0
-        return (read_clock() - self._started_at) / self.options.max_seconds
+        return (self._measure_seconds() - self._started_at) / self.options.max_seconds
 
     @property
     def is_over(self) -> bool:
         """Whether the time is over."""
-        return self.share_of_time >= 1.0
+        return self.options.max_seconds is not None and self._recall(lambda: self.share_of_time >= 1.0)
 
     def show(self, trial: int, groups: int) -> None:
         """Show how many groups of a trial were executed."""

@@ -17,13 +17,15 @@ from ..space.features import Categorical
 from ..space.space import Space
 from ..systems.function_runner import COLUMN_LETTERS
 from .charts import draw_f_measure_chart, draw_ratio_chart
+from .generation import GeneratedGroups
 from .loop import MAX_GROUPS_PLOTTED
 from .measures import estimate, name_effect
-from .plots import DEFAULT_SOURCES, MAX_PLANE_DIMENSIONS, draw_region_picture, sample_violations
+from .plots import DEFAULT_SOURCES, MAX_PLANE_DIMENSIONS, draw_region_picture, draw_spread_picture, sample_violations
 from .result import ExecutedSources, Hunt, decode_inputs
 from .simulation import Simulation
 
 MAX_EXAMPLES = 3  # in one line each
+MAX_GROUPS_LISTED = 1_000
 P_MEASURE_GROUPS = (1, 10, 100, 1_000, 10_000)
 UNJUDGED_TEXT = "A group is undefined if an output is missing or is not a number, and not applicable if the relation says nothing about it."
 MAX_GROUPS_LISTED = 100
@@ -360,12 +362,19 @@ def _build_regions_sections(hunt: Hunt, system: Callable[..., Any]) -> list[Sect
 
 def build_simulation_page(*simulations: Simulation, brief: bool = False) -> Page:
     """Return simulations of the same setting side by side as a page; with `brief`, the short form for terminals."""
+    simulations = tuple(part for simulation in simulations for part in simulation.compared)
     first = simulations[0]
     notes = [
         f"• {simulation.name}: {format_percent(simulation.censored)} of the trials found nothing in "
         f"{pluralize(simulation.setting.budget, 'group')}, so its F-measure is a lower bound."
         for simulation in simulations
         if simulation.censored
+    ]
+    notes += [f"• Not simulated: {text}." for simulation in simulations for text in simulation.unfinished]
+    notes += [
+        f"• {simulation.failed:,} trials of {simulation.name} failed."
+        for simulation in simulations
+        if simulation.failed
     ]
     ratios = Section(
         heading="F-ratios",
@@ -390,7 +399,7 @@ def build_simulation_page(*simulations: Simulation, brief: bool = False) -> Page
         state=state,
         facts=[
             ("Setting", _format_setting(first, with_relations=True)),
-            ("Trials", f"{len(first.found):,} each, seed {first.setting.options.seed}"),
+            ("Trials", f"{len(first.found):,} each, seed {first.setting.seed}"),
         ],
     )
 
@@ -433,3 +442,33 @@ def build_simulation_rows(simulations: Sequence[Simulation]) -> list[list[str | 
         figures = [f"{bound}{simulation.f_measure:.1f}", f"{bound}{format_percent(ratio.value)}", *ends, d]
         rows.append([simulation.name, *figures, format_percent(simulation.censored), f"{simulation.seconds:.1f}"])
     return rows
+
+
+def build_groups_page(groups: GeneratedGroups, brief: bool = False) -> Page:
+    """Return generated groups as a page: where sources lie, and the first groups as a table."""
+    table = groups.table.head(MAX_GROUPS_LISTED)
+    rows = [[format_short(value) for value in row] for row in table.to_numpy().tolist()]
+    left_out = len(groups) - len(rows)
+    note = f"{pluralize(left_out, 'further group')} are left out." if left_out else ""
+    relation = groups.relation
+    boxes = relation.domain if isinstance(relation, FunctionRelation) else (relation,)
+    has_picture = not brief and len(boxes) == 1 and boxes[0].dimension <= MAX_PLANE_DIMENSIONS
+    drawing = draw_spread_picture({groups.generator: groups}, domain=boxes[0]) if has_picture else None
+    name = f"the relation {relation.name!r}" if isinstance(relation, FunctionRelation) else "a domain"
+    return Page(
+        title=f"Groups of {to_one_line(name)}",
+        lead="A group has one or more inputs (sources), and the inputs that a relation derives from them (follow-ups). Nothing was "
+        "executed.",
+        sections=[
+            Section(
+                heading="Groups",
+                text="",
+                drawing=drawing,
+                table=Table(columns=list(map(str, table.columns)), rows=rows, note=note),
+                anchor="groups",
+            )
+        ],
+        verdict=f"{groups.headline} in {groups.seconds:.2f} s, seed {groups.seed}.",
+        state="plain",
+        facts=[],
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -21,7 +21,6 @@ from ..reporting.junit import JUnitCase
 from ..space.points import Batch, Points
 from ..space.space import Space
 from .measures import FMeasures, e_measure, p_measure
-from .options import DEFAULT_MAX_SECONDS
 from .selector_base import Picks
 
 if TYPE_CHECKING:
@@ -136,9 +135,15 @@ class Hunt(Result):
     interrupted : bool
         Whether the hunt was interrupted. It then holds everything up to the interruption.
     timed_out : bool
-        Whether a hunt without a budget ended because its time was over.
+        Whether the hunt ended because its time was over.
+    time_limit : float or None
+        The seconds that the hunt could take; None if its budget is a number of groups.
+    unfinished : tuple of str
+        What a budget of time did not reach.
     space : Space or None
         The space of the inputs, for models and systems.
+    function : callable or None
+        What was hunted, if it is a function: reports show where it violates relations.
     """
 
     _SUMMARY = ("generator", "trials", "groups", "calls", "violated")
@@ -157,7 +162,10 @@ class Hunt(Result):
     failure_message: str = ""
     interrupted: bool = False
     timed_out: bool = False
+    time_limit: float | None = None
+    unfinished: tuple[str, ...] = ()
     space: Space | None = field(default=None, repr=False)
+    function: Callable[..., Any] | None = field(default=None, repr=False)
 
     kept = rename_attribute("Hunt.kept", "examples")
 
@@ -236,6 +244,16 @@ class Hunt(Result):
         return self.violated > 0
 
     @property
+    def passed(self) -> bool:
+        """Whether no group violates its relation."""
+        return not self.found
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything was tried that the hunt was to try."""
+        return not self.unfinished and not self.interrupted
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Remarks that matter for reading the result."""
         notes = []
@@ -252,8 +270,9 @@ class Hunt(Result):
         if self.interrupted:
             notes.append("The hunt was interrupted. The result holds everything up to then.")
         if self.timed_out:
+            limit = "its budget" if self.unfinished else "the limit without a budget"
             notes.append(
-                f"The hunt ended after {DEFAULT_MAX_SECONDS:g} s, the limit without a budget, in trial {len(self.trials):,}, "
+                f"The hunt ended after {self.time_limit:g} s, {limit}, in trial {len(self.trials):,}, "
                 f"with {pluralize(self.trials[-1].groups, 'group')} of at most {self.budget:,}. Give a budget of groups to go "
                 "on: budget=..."
             )
@@ -372,7 +391,7 @@ class Hunt(Result):
         """Return the result as a JSON-serialisable dict, with at most 100 violations."""
         return self._collect(
             *("generator", "budget", "seed", "groups", "calls", "violated", "f_measures", "f2_measures", "f_times"),
-            *("seconds", "generation_seconds", "table", "notes"),
+            *("seconds", "generation_seconds", "table", "notes", "complete", "unfinished"),
             subject=self.name,
             relations=[relation.name for relation in self.relations],
             trials=len(self.trials),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -13,29 +13,39 @@ import numpy.typing as npt
 
 from .._clock import read_clock
 from .._estimates import WorkPace
+from .._text import pluralize
 from .._validation import reject, validate_integer
+from ..core.capability import capability
+from ..core.execute import Execution
 from ..core.result import Measure, Result
+from ..errors import OutOfBudget
 from ..relations.base import Mask
 from ..relations.box import Affine, Box, Floats
 from ..relations.function import FunctionRelation
 from ..reporting.junit import JUnitCase
-from ..runs.progress import Progress
-from .generator_base import Generator
+from ..runs.engines import make_engine
+from ..runs.flow import Flow, Query
+from ..space.features import Integer
+from ..space.outputs import Outputs
+from ..space.points import Batch, Points
+from ..space.space import Space
+from ..systems.base import Executor, ScoreRequest
+from .generator_base import Generator, GeneratorLike
 from .generators import find_generator, make_generator
 from .measures import FMeasures, cohens_d, f_ratio, welch_p
-from .options import SimulateOptions
+from .options import SimulateOptions, to_list
 from .regions import Region, draw_region
 from .scenarios import draw_scenario
-from .selector_base import Picks, Selector
+from .selector_base import Picks, Selector, SelectorLike
 from .selectors import make_selector
 
-#: the F-measures of some trials, and whether the budget ended them
-Outcomes = tuple[npt.NDArray[np.int64], Mask]
 SELECTOR_BUDGET_GROUPS = 1_000_000
 #: how follow-ups of mixed relations are made from sources: rotation of their numbers, factor and shift
 CHANGES = ((0, -1.0, 1.0), (1, 0.5, 0.0), (0, 2.0, 0.5), (1, -0.5, 0.5), (2, -3.0, 1.0))
-TRIALS_PER_TASK = 50  # between two updates of the progress display
-TASKS_AT_ONCE = 1000  # that wait for a worker, which limits the memory
+TRIALS_PER_TASK = 25  # of one worker
+TRIALS_PER_QUERY = 1000  # between two updates of the progress display
+TRIAL_NUMBERS = Space([Integer("trial", 0, 2**50)])
+DEFAULT_SELECTOR = "MRGS-ART-fair"
 FIRST_BATCH_GROUPS = 32
 MAX_BATCH_GROUPS = 1_000_000  # limits the memory
 BATCH_GROWTH_DIVISOR = 3  # a batch has a third of the groups so far: few are proposed in vain
@@ -48,6 +58,7 @@ class SimulationSetting:
     proposer: Generator | Selector
     options: SimulateOptions
     budget: int  # the maximal number of groups per trial
+    seed: int
 
     @property
     def relation_count(self) -> int:
@@ -104,7 +115,7 @@ class SimulationSetting:
 
     def run_trial(self, number: int, show_groups: Callable[[int], None] | None = None) -> tuple[int, bool]:
         """Return the F-measure of a trial, and whether the budget ended it; `show_groups` gets the number of groups so far."""
-        rng = make_trial_rng(self.options.seed, number)
+        rng = make_trial_rng(self.seed, number)
         region = self.draw(rng)
         proposer = self.proposer.clone(rng)
         if isinstance(proposer, Selector):
@@ -133,14 +144,42 @@ class Simulation(Result):
         The F-measures of the trials; those that the budget ended are censored.
     seconds : float
         The duration of all trials.
+    failed : int
+        The number of trials without a result: the function of a relation failed, or hung.
+    interrupted : bool
+        Whether the user ended the simulation. It then holds the trials up to then.
+    unfinished : tuple of str
+        What a budget of time did not reach.
+    others : tuple of Simulation
+        The same of other generators or selectors that were compared with this one.
     """
 
+    _SUMMARY = ("trials",)
     _PAGE: ClassVar[str] = "hunting.page:build_simulation_page"
 
     name: str
     setting: SimulationSetting
     found: FMeasures
     seconds: float
+    failed: int = 0
+    interrupted: bool = False
+    unfinished: tuple[str, ...] = ()
+    others: tuple[Simulation, ...] = ()
+
+    @property
+    def compared(self) -> tuple[Simulation, ...]:
+        """This simulation and the others."""
+        return self, *self.others
+
+    @property
+    def complete(self) -> bool:
+        """Whether all trials of all generators were made."""
+        return not any(simulation.unfinished for simulation in self.compared)
+
+    @property
+    def headline(self) -> str:
+        """The outcome in one line."""
+        return ", ".join(f"{simulation.name} F-ratio {simulation.f_ratio:.3f}" for simulation in self.compared)
 
     @property
     def chance(self) -> float:
@@ -186,10 +225,22 @@ class Simulation(Result):
         return f"Simulation({self.name}, F-ratio {self.f_ratio:.3f}, {len(self.found):,} trials)"
 
     def document(self) -> dict[str, Any]:
-        """Return the figures as a JSON-serialisable dict."""
+        """Return the figures as a JSON-serialisable dict; of several generators, those of each."""
+        if self.others:
+            documents = [simulation._collect_figures() for simulation in self.compared]
+            unfinished = [text for simulation in self.compared for text in simulation.unfinished]
+            return {
+                "simulations": documents,
+                "trials": len(self.found),
+                "complete": self.complete,
+                "unfinished": unfinished,
+            }
+        return self._collect_figures()
+
+    def _collect_figures(self) -> dict[str, Any]:
         setting = self.setting
         return self._collect(
-            *("f_measure", "cohens_d", "p_value", "censored", "seconds"),
+            *("f_measure", "cohens_d", "p_value", "censored", "seconds", "failed", "unfinished"),
             **self.ratio.to_columns("f_ratio"),
             generator=self.name,
             region=setting.region_kind,
@@ -198,12 +249,19 @@ class Simulation(Result):
             scenario=setting.options.scenario,
             trials=len(self.found),
             budget=setting.budget,
-            seed=setting.options.seed,
+            complete=not self.unfinished,
+            seed=setting.seed,
         )
 
     def test_cases(self) -> Sequence[JUnitCase]:
-        """Return the simulation as one test case, which always passes."""
-        return [JUnitCase(name=self.name, output=self.describe(), seconds=self.seconds)]
+        """Return one test case per generator, which always passes."""
+        return [
+            JUnitCase(name=part.name, output=replace(part, others=()).describe(), seconds=part.seconds)
+            for part in self.compared
+        ]
+
+    def _export_name(self) -> str:
+        return self.name
 
 
 def count_until_hit(
@@ -232,75 +290,139 @@ def make_trial_rng(seed: int, trial: int) -> np.random.Generator:
     return np.random.default_rng([seed, trial])
 
 
-def run_simulation(options: SimulateOptions) -> Simulation:
-    """Return the result of all trials."""
-    setting = build_setting(options)
-    trials = options.trials
-    outcomes: list[Outcomes] = []
+class TrialSystem(Executor):
+    """A simulation as a system: it answers the number of a trial with its F-measure, which is negative if it is censored."""
 
+    batch_rows = TRIALS_PER_TASK
+
+    def __init__(self, setting: SimulationSetting, pace: WorkPace | None) -> None:
+        self.name, self.setting, self._pace = setting.proposer.name, setting, pace
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_pace": None}  # only this process refuses what takes too long
+
+    def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
+        """Run the trials with these numbers."""
+        assert isinstance(batch, Points)
+        pairs = [self._run_trial(int(number)) for number in batch.codes[:, 0]]
+        counts = [-count if is_censored else count for count, is_censored in pairs]
+        return Outputs(np.array(counts, dtype=np.int64), np.zeros(len(counts), dtype=np.int8))
+
+    def _run_trial(self, number: int) -> tuple[int, bool]:
+        # a later trial begins only if the first ones have ended, so that the pace is known
+        return self.setting.run_trial(number, partial(self._check_pace, number) if number < TRIALS_PER_TASK else None)
+
+    def _check_pace(self, number: int, groups: int) -> None:
+        setting = self.setting
+        usual_groups = min(
+            setting.budget, 1 / setting.chance
+        )  # of random testing; generators need half of them at least
+        if self._pace is not None:
+            workers = make_engine(setting.options.engine).workers
+            self._pace.note(workers * (number + min(groups / usual_groups, 1.0)) / setting.options.trials)
+
+
+def make_trial_points(first: int, stop: int) -> Points:
+    """Return the numbers of trials as points of a space."""
+    return Points(TRIAL_NUMBERS, np.arange(first, stop, dtype=np.float64)[:, None])
+
+
+def run_trials(trials: int) -> Flow[list[Outputs]]:
+    """Query the F-measures of all trials but the first ones, and return those that the budget allows."""
+    parts: list[Outputs] = []
+    with suppress(OutOfBudget):
+        for first in range(TRIALS_PER_TASK, trials, TRIALS_PER_QUERY):
+            stop = min(first + TRIALS_PER_QUERY, trials)
+            query = Query(make_trial_points(first, stop), progress=stop / trials, note="simulating", fresh=True)
+            parts.append((yield query))
+    return parts
+
+
+@capability(SimulateOptions)
+def simulate(options: SimulateOptions, execution: Execution[None]) -> Simulation:
+    """Simulate how many groups a generator needs until the first violation.
+
+    Nothing is executed: a violation region, drawn again for each trial, stands for a program that is wrong there. So
+    generators can be compared in seconds.
+
+    Returns
+    -------
+    Simulation
+        The result, with `f_measure`, `f_ratio`, `cohens_d`, `f_measures` and `describe()`; of several generators, that of the
+        first, with those of the `others`.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> simulation = dm.simulate("IPART", "block", rate=0.01, trials=200, seed=1)
+    >>> bool(simulation.f_ratio < 0.8)
+    True
+    """
+    seed = execution.seed if isinstance(execution.seed, int) else int(execution.rng.integers(2**32))
+    settings = [
+        build_setting(options, choice, seed)
+        for choice in to_list(options.generator if options.selector is None else options.selector)
+    ]
+    first, *others = [_simulate_setting(setting, execution) for setting in settings]
+    return replace(first, others=tuple(others))
+
+
+def _simulate_setting(setting: SimulationSetting, execution: Execution[None]) -> Simulation:
+    """Return the outcome of the trials of one generator or selector."""
+    trials, start_time = setting.options.trials, read_clock()
     pace = WorkPace("simulate", {"trials": trials, "budget": setting.budget})
-    usual_groups = min(setting.budget, 1 / setting.chance)  # of random testing; generators need half of them at least
-
-    def check_pace(number: int, groups: int) -> None:
-        pace.note(options.worker_count * (number + min(groups / usual_groups, 1.0)) / trials)
-
-    def run_trials(first: int, alone: bool = False) -> Outcomes:
-        numbers = range(first, min(first + TRIALS_PER_TASK, trials))
-        pairs = [setting.run_trial(number, partial(check_pace, number) if alone else None) for number in numbers]
-        counts, censored = zip(*pairs, strict=True)
-        return np.array(counts, dtype=np.int64), np.array(censored, dtype=bool)
-
-    start_time = read_clock()
-    starts = range(0, trials, TRIALS_PER_TASK)
-    outcomes.append(run_trials(0, alone=True))  # one thread compiles the kernels
-    with Progress(f"simulating {setting.proposer.name}", options.progress) as display:
-        pool = ThreadPoolExecutor(options.worker_count)
-        try:
-            for first in range(1, len(starts), TASKS_AT_ONCE):
-                tasks = pool.map(run_trials, starts[first : first + TASKS_AT_ONCE])
-                for tasks_done, outcome in enumerate(tasks, first + 1):
-                    outcomes.append(outcome)
-                    pace.note(tasks_done / len(starts))
-                    display.show(f"{min(tasks_done * TRIALS_PER_TASK, trials):,} trials", tasks_done / len(starts))
-        finally:
-            pool.shutdown(cancel_futures=True)  # without this, Ctrl-C would wait for all trials
-    seconds = read_clock() - start_time
-    counts, censored = (np.concatenate(parts) for parts in zip(*outcomes, strict=True))
-    return Simulation(setting.proposer.name, setting, FMeasures(counts, censored), seconds)
+    system = TrialSystem(setting, None if setting.options.limits.seconds is not None else pace)
+    details: dict[str, Any] = {"cache": None, "recheck": 0}
+    # one thread compiles the kernels, and there is something to report, however small the budget is
+    first_trials = make_trial_points(0, min(TRIALS_PER_TASK, trials))
+    parts = [execution.query(first_trials, system, budget=None, progress=False, **details)]
+    parts += execution.drive(run_trials(trials), system, pace=pace, **details)
+    outputs = Outputs.concat(parts)
+    counts = outputs.values[outputs.ok].astype(np.int64)
+    missing_trials = trials - len(outputs)
+    return Simulation(
+        name=setting.proposer.name,
+        setting=setting,
+        found=FMeasures(np.abs(counts), counts < 0),
+        seconds=read_clock() - start_time,
+        failed=len(outputs) - len(counts),
+        interrupted=execution.counter.interrupted,
+        unfinished=(f"{missing_trials:,} of {pluralize(trials, 'trial')} of {setting.proposer.name}",)
+        if missing_trials
+        else (),
+    )
 
 
-def build_setting(options: SimulateOptions) -> SimulationSetting:
-    """Return what is simulated, with a proposer and a budget."""
-    proposer = _make_selector(options) if options.has_selector else _make_generator(options)
+def build_setting(options: SimulateOptions, choice: Any, seed: int) -> SimulationSetting:
+    """Return what is simulated with a generator or selector: a proposer and a budget."""
+    proposer = _make_selector(options, choice) if options.has_selector else _make_generator(options, choice)
     default_budget = proposer.default_budget if isinstance(proposer, Generator) else SELECTOR_BUDGET_GROUPS
-    budget = default_budget if options.budget is None else options.budget
-    return SimulationSetting(proposer=proposer, options=options, budget=budget)
+    return SimulationSetting(proposer=proposer, options=options, budget=options.groups or default_budget, seed=seed)
 
 
-def _make_selector(options: SimulateOptions) -> Selector:
+def _make_selector(options: SimulateOptions, selector: SelectorLike | None) -> Selector:
     relation = options.relation
     if isinstance(relation, list | tuple):
         relations = list(relation)
     else:
         relations = [relation or make_default_relation(options.dimension, options.scenario)]
-    selector = make_selector(
-        "MRGS-ART-fair" if options.selector is None else options.selector, relations, **options.proposer_options
-    )
+    chosen_selector = DEFAULT_SELECTOR if options.selector is None or selector is None else selector
+    made_selector = make_selector(chosen_selector, relations, **options.proposer_options)
     validate_integer("violating", "simulate", options.violating, 0, len(relations) - 1)
-    return selector
+    return made_selector
 
 
-def _make_generator(options: SimulateOptions) -> Generator:
+def _make_generator(options: SimulateOptions, generator: GeneratorLike) -> Generator:
     relation: FunctionRelation | Box
     if isinstance(options.relation, FunctionRelation):
         relation = options.relation
     elif options.relation is not None:
         reject("relation", "simulate", "a FunctionRelation, or several with a selector", options.relation)
-    elif find_generator(options.generator)[0].sources_only and options.scenario is None:
+    elif find_generator(generator)[0].sources_only and options.scenario is None:
         relation = Box.of([(0.0, 1.0)] * options.dimension)
     else:
         relation = make_default_relation(options.dimension, options.scenario)
-    return make_generator(options.generator, relation, **options.proposer_options)
+    return make_generator(generator, relation, **options.proposer_options)
 
 
 def make_default_relation(dimension: int, scenario: str | None = None) -> FunctionRelation:

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 
 from ..data.programs import programs
-from ..hunting.api import generate
+from ..hunting.generation import generate
 from ..hunting.generators import make_generator
 from ..hunting.measures import ValueRange, discrepancy, dispersion
 from ..hunting.selectors import find_selector
@@ -60,7 +60,7 @@ class Spreading(GroupJob):
 
     def _compute_figures(self, seed: int) -> dict[str, float]:
         relation = find_relation(self.program, self.relation)
-        samples = [generate(relation, self.generator, self.groups, seed + k).sources for k in range(self.trials)]
+        samples = [generate(relation, self.generator, self.groups, seed=seed + k).sources for k in range(self.trials)]
         measurements = [_measure_group_evenness(relation, sources) for sources in samples]
         figures: dict[str, float] = {}
         for key in measurements[0]:
@@ -79,9 +79,9 @@ class Timing(GroupJob):
 
     def _compute_figures(self, seed: int) -> dict[str, float]:
         relation = find_relation(self.program, self.relation)
-        generate(relation, self.generator, 100, seed)
+        generate(relation, self.generator, 100, seed=seed)
         start_time = time.perf_counter()
-        generate(relation, self.generator, self.groups, seed)
+        generate(relation, self.generator, self.groups, seed=seed)
         return {"generation": time.perf_counter() - start_time}
 
 

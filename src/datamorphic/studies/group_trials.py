@@ -12,13 +12,13 @@ import numpy.typing as npt
 
 from .._text import pluralize
 from ..data.programs import programs
-from ..hunting.api import hunt, simulate
 from ..hunting.generator_base import Generator, GroupBatch
 from ..hunting.generators import find_generator, make_generator
 from ..hunting.measures import FMeasures
+from ..hunting.run import hunt
 from ..hunting.selector_base import Picks, Selector
 from ..hunting.selectors import find_selector
-from ..hunting.simulation import count_until_hit, make_trial_rng
+from ..hunting.simulation import count_until_hit, make_trial_rng, simulate
 from ..relations.base import VIOLATED, Mask
 from ..relations.box import Affine, Box, Floats
 from ..relations.function import FunctionRelation

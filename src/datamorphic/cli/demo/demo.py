@@ -18,9 +18,9 @@ from ...data.sets import load
 from ...exploration.front import Front
 from ...exploration.options import WalkOptions
 from ...exploration.run import explore
-from ...hunting.api import hunt
 from ...hunting.measures import f_ratio
 from ...hunting.result import Hunt
+from ...hunting.run import hunt
 from ...morphisms.law_result import LawReport
 from ...morphisms.law_runner import check_laws
 from ...morphisms.options import LawOptions

@@ -514,7 +514,7 @@ def test_timeout_of_a_function_is_refused():
 )
 def test_bad_arguments(given, why):
     with pytest.raises(ArgumentError, match=why):
-        dm.hunt(**{"sut": np.cos, "relations": mirrored(), **given})
+        dm.hunt(**{"model": np.cos, "relations": mirrored(), **given})
 
 
 def test_relations_with_wrong_columns_are_refused():
@@ -548,3 +548,79 @@ def test_verdicts_of_violations_are_those_of_the_relation():
     x = [np.array([item.inputs[i] for item in found.examples]) for i in (0, 1)]
     y = [np.array([item.outputs[i] for item in found.examples]) for i in (0, 1)]
     assert mirrored().judge(x, y)[0].tolist() == [VIOLATED] * 5
+
+
+# -- runs ---------------------------------------------------------------------------------------------------------------
+
+
+ROWS = {"queried": 0, "stop_at": None}
+
+
+def stepping(frame):
+    """Answer whether x is high, count the rows, and stop when told to."""
+    if ROWS["stop_at"] is not None and ROWS["queried"] >= ROWS["stop_at"]:
+        raise KeyboardInterrupt
+    ROWS["queried"] += len(frame)
+    return high_but_for_b3(frame)
+
+
+def wrong_and_stepping(x):
+    stepping(pd.DataFrame({"x": x, "n": 0, "c": "a"}))
+    return wrong_between_2_and_3(x)
+
+
+def count_rows(call, stop_at=None):
+    """Return the result of a call, and the number of rows it queried."""
+    ROWS.update(queried=0, stop_at=stop_at)
+    return call(), ROWS["queried"]
+
+
+def drop_times(found):
+    fleeting = {"seconds", "f_times", "generation_seconds"}
+    return {name: value for name, value in found.document().items() if name not in fleeting}
+
+
+def test_a_resumed_hunt_is_the_same_and_queries_nothing_twice(tmp_path):
+    settings = {"budget": 60, "trials": 4, "stop_after": None, "space": SPACE, "name": "s"}
+    store = tmp_path / "runs.sqlite"
+    whole, all_rows = count_rows(lambda: dm.hunt(stepping, NextNumber, "MT-RT", **settings))
+    part, _ = count_rows(lambda: dm.hunt(stepping, NextNumber, "MT-RT", store=store, **settings), stop_at=250)
+    assert part.interrupted
+    assert not part.complete
+    assert part.groups < whole.groups
+    again, rows = count_rows(lambda: dm.hunt(stepping, NextNumber, "MT-RT", store=store, resume=1, **settings))
+    assert drop_times(again) == drop_times(whole)
+    assert rows < all_rows - 150
+    with dm.Store.open(store) as runs:
+        run = runs.run(1)
+    assert (run.verb, run.state, run.system) == ("hunt", "finished", "s")
+    assert (run.parameters["relations"], run.parameters["budget"]) == (["next number"], 60)
+
+
+def test_a_stored_hunt_of_a_function_is_made_again(tmp_path):
+    settings = {"budget": 200, "trials": 3, "seed": 2, "stop_after": None}
+    store = tmp_path / "runs.sqlite"
+    whole, _ = count_rows(lambda: dm.hunt(wrong_and_stepping, mirrored(), **settings))
+    part, _ = count_rows(lambda: dm.hunt(wrong_and_stepping, mirrored(), store=store, **settings), stop_at=500)
+    assert part.interrupted
+    again, _ = count_rows(lambda: dm.hunt(wrong_and_stepping, mirrored(), store=store, resume=1, **settings))
+    assert drop_times(again) == drop_times(whole)
+
+
+def test_a_budget_of_time_that_is_spent_leaves_trials_unfinished():
+    found = dm.hunt(np.cos, mirrored(), "MT-RT", budget="0.2s", trials=10**6, progress=False)
+    assert found.timed_out
+    assert not found.complete
+    assert len(found.trials) < 10**6
+    assert found.unfinished[0].startswith(f"trial {len(found.trials):,} of 1,000,000")
+    assert any("ended after 0.2 s, its budget" in note for note in found.notes)
+
+
+def test_a_budget_of_runs_is_refused():
+    with pytest.raises(ArgumentError, match="groups per trial, or a time"):
+        dm.hunt(np.cos, mirrored(), budget="100 runs")
+
+
+def test_the_first_parameter_has_a_former_name():
+    with pytest.warns(DeprecationWarning, match="'sut' of hunt is now called 'model'"):
+        dm.hunt(sut=np.cos, relations=mirrored(), budget=5)

@@ -1,0 +1,346 @@
+"""`dm.hunt`: run trials against a system, and collect the violations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._clock import read_clock
+from .._text import pluralize, suggest_name
+from .._validation import reject
+from ..core.capability import capability
+from ..core.execute import Execution
+from ..errors import ArgumentError, Interrupted, OutOfBudget
+from ..relations.base import MetamorphicRelation, Relation
+from ..relations.function import FunctionRelation, read_columns
+from ..relations.learner.base import LearnerRelation
+from ..runs.flow import Flow
+from ..runs.interrupts import Interrupts
+from ..runs.progress import Progress
+from ..space.points import Points
+from ..space.space import Space
+from ..systems.base import Executor
+from ..systems.function_runner import FunctionRunner, name_columns
+from .generators import make_generator
+from .loop import HuntMonitor, HuntSteps, Proposer, RoundRobin, run_trial
+from .options import HuntOptions
+from .result import Hunt, HuntTrial, ViolatingGroup
+from .row_runner import ROWS, RowJudge, fit_relations, prepare_executor, run_source_trial, uses_rows
+from .selectors import make_selector
+from .subject import HuntSubject, RelationLike
+from .system_runner import (
+    OutputReader,
+    find_source_box,
+    fit_changes,
+    to_change_function,
+    to_flow,
+    to_function_relation,
+    validate_columns,
+)
+from .training_runner import TRAINING_SETS, TrainingJudge
+
+
+@capability(HuntOptions)
+def hunt(options: HuntOptions, execution: Execution[HuntSubject]) -> Hunt:
+    """Hunt for groups that violate relations, with as few groups as possible.
+
+    Returns
+    -------
+    Hunt
+        The result, with `f_measures`, `violations`, `groups`, `table` and `describe()`.
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> tanh = dm.programs["tanh"]
+    >>> result = dm.hunt(tanh.mutants["emu10"], "tripling", trials=20, seed=1)
+    >>> len(result.f_measures), result.violated
+    (20, 20)
+    >>> dm.hunt(tanh, "tripling", budget=1000).found
+    False
+    """
+    hunter = Hunter(options, execution)
+    subject, system = execution.subject, execution.subject.system
+    if subject.is_learner:
+        return hunter.hunt_training_sets()
+    takes_rows = uses_rows(subject.relations, options, None if options.data is None or system is None else system.seeds)
+    if system is None:
+        return hunter.hunt_function()
+    if takes_rows:
+        return hunter.hunt_rows(system.sut, system.seeds)
+    space = system.seeds.space
+    changes = fit_changes(subject.relations, system.sut, space)
+    if changes:
+        box = find_source_box(changes, space)
+        functions = [to_change_function(relation, space, box) for relation in changes]
+        return hunter.hunt_system(changes[0].system(system.sut), space, functions, changes[0].compute_level)
+    return hunter.hunt_system(system.sut, space, resolve_relations(subject, has_selector=options.selector is not None))
+
+
+#: runs a trial: takes its number and its record
+TrialRunner = Callable[[int, HuntTrial], None]
+
+
+class Hunter:
+    """Runs the trials of a hunt, and collects what they find."""
+
+    def __init__(self, options: HuntOptions, execution: Execution[HuntSubject]) -> None:
+        self.options, self.execution = options, execution
+        seed = execution.seed
+        self.seed = seed if isinstance(seed, int) else int(execution.rng.integers(2**32))
+        self.trials: list[HuntTrial] = []
+        self.violations: list[ViolatingGroup] = []
+        self.monitor: HuntMonitor
+
+    # -- what is hunted ------------------------------------------------------------------------------------------------
+
+    def hunt_function(self) -> Hunt:
+        """Run the trials against a function, in this process; a resumed run repeats them."""
+        subject = self.execution.subject
+        assert callable(subject.model)
+        runner = FunctionRunner(subject.model, self.options.name or getattr(subject.model, "name", None))
+        relations = resolve_relations(subject, has_selector=self.options.selector is not None)
+        proposer = make_proposer(relations, self.options, has_space=False)
+        _set_answerer(proposer, lambda parts: [runner(part)[0] for part in parts])
+
+        def run_one(number: int, record: HuntTrial) -> None:
+            calls_before = runner.calls
+            steps = self._start_trial(proposer, number, record)
+            try:
+                query = next(steps)
+                while True:
+                    if interrupts.is_stopped():
+                        raise Interrupted("interrupted")
+                    query = steps.send(runner(query.inputs))
+            except StopIteration:
+                pass
+            finally:
+                record.calls = runner.calls - calls_before
+
+        with Interrupts() as interrupts:
+            facts = self._run_trials(runner.name, run_one)
+        return self._build_result(
+            name=runner.name,
+            generator=proposer.name,
+            relations=proposer.relations,
+            columns=_name_columns(proposer.relations[0]),
+            failed=runner.failures,
+            failure_message=runner.most_frequent_message,
+            function=subject.model,
+            **facts,
+        )
+
+    def hunt_system(
+        self,
+        executor: Executor,
+        space: Space,
+        relations: Sequence[FunctionRelation],
+        read_outputs: OutputReader = read_columns,
+    ) -> Hunt:
+        """Run the trials against a system whose inputs are those of a space."""
+        proposer = make_proposer(relations, self.options, has_space=True)
+        _set_answerer(proposer, lambda parts: [executor.execute(Points(space, part)).values for part in parts])
+
+        def make_flow(number: int, record: HuntTrial) -> Flow[None]:
+            return to_flow(self._start_trial(proposer, number, record), space, read_outputs)
+
+        facts = self._drive_trials(executor, make_flow)
+        return self._build_result(
+            name=executor.name,
+            generator=proposer.name,
+            relations=proposer.relations,
+            columns=space.names,
+            space=space,
+            **facts,
+        )
+
+    def hunt_rows(self, executor: Executor, inputs: Points) -> Hunt:
+        """Run the trials on rows of data."""
+        relations = fit_relations(self.execution.subject.relations, executor, inputs)
+        executor = prepare_executor(relations, executor)
+
+        def make_flow(number: int, record: HuntTrial) -> Flow[None]:
+            judge = RowJudge(relations, inputs, number, self.seed, record)
+            order = np.random.default_rng([self.seed, number]).permutation(len(inputs))
+            return run_source_trial(
+                judge, len(relations), order, number, self.options, self.violations, record, self.monitor
+            )
+
+        facts = self._drive_trials(executor, make_flow)
+        return self._build_result(
+            name=executor.name, generator=ROWS, relations=relations, columns=inputs.space.names, **facts
+        )
+
+    def hunt_training_sets(self) -> Hunt:
+        """Run the trials of a learner on training sets."""
+        options, subject = self.options, self.execution.subject
+        learner: Any = subject.model
+        relations = [relation for relation in subject.relations if isinstance(relation, LearnerRelation)]
+        judge = TrainingJudge(learner, relations, options.data, options.target, self.seed)
+
+        def make_flow(number: int, record: HuntTrial) -> Flow[None]:
+            trial = judge.start_trial(number)
+            return run_source_trial(trial, len(relations), None, number, options, self.violations, record, self.monitor)
+
+        facts = self._drive_trials(judge.system, make_flow, cache=None, recheck=0, alive=True)
+        return self._build_result(
+            name=options.name or judge.name,
+            generator=TRAINING_SETS,
+            relations=relations,
+            columns=judge.columns,
+            **facts,
+        )
+
+    # -- trials --------------------------------------------------------------------------------------------------------
+
+    def _start_trial(self, proposer: Proposer, number: int, record: HuntTrial) -> HuntSteps:
+        """Return the steps of a trial, with random numbers of its own."""
+        trial_proposer = proposer.clone(np.random.default_rng([self.seed, number]))
+        return run_trial(trial_proposer, number, self.options, self.violations, record, self.monitor)
+
+    def _drive_trials(
+        self, executor: Executor, make_flow: Callable[[int, HuntTrial], Flow[None]], **details: Any
+    ) -> dict[str, Any]:
+        """Run trials that query a system, and return facts of the result."""
+        execution = self.execution
+
+        def run_one(number: int, record: HuntTrial) -> None:
+            calls_before = execution.counter.calls
+            try:
+                execution.drive(make_flow(number, record), executor, progress=False, batch=None, **details)
+            finally:
+                record.calls = execution.counter.calls - calls_before
+
+        return self._run_trials(executor.name, run_one, lambda: execution.seconds, execution.recall)
+
+    def _run_trials(
+        self,
+        name: str,
+        run_one: TrialRunner,
+        measure_seconds: Callable[[], float] = read_clock,
+        recall: Callable[[Callable[[], bool]], bool] = lambda measure: measure(),
+    ) -> dict[str, Any]:
+        """Run all trials, or those until an interrupt or the end of the time, and return facts of the result."""
+        options, start_time = self.options, read_clock()
+        interrupted = is_over = False
+        with Progress(f"hunting {name}", options.progress) as display:
+            self.monitor = HuntMonitor(options, display, measure_seconds, recall)
+            for number in range(options.trials):
+                if self.monitor.is_over:
+                    break
+                self.trials.append(HuntTrial())
+                try:
+                    run_one(number, self.trials[-1])
+                except OutOfBudget as error:
+                    interrupted, is_over = isinstance(error, Interrupted), not isinstance(error, Interrupted)
+                    break
+                except KeyboardInterrupt:  # report the trials so far
+                    interrupted = True
+                    break
+        is_cut_off = len(self.trials) < options.trials or self.trials[-1].exhausted
+        return {
+            "seconds": read_clock() - start_time,
+            "interrupted": interrupted,
+            "timed_out": (is_over or self.monitor.is_over) and is_cut_off,
+        }
+
+    def _build_result(self, *, relations: Sequence[MetamorphicRelation], columns: Sequence[str], **facts: Any) -> Hunt:
+        return Hunt(
+            relations=tuple(relations),
+            columns=tuple(columns),
+            trials=self.trials,
+            examples=self.violations,
+            budget=self.options.max_groups,
+            seed=self.seed,
+            time_limit=self.options.max_seconds,
+            unfinished=self._list_unfinished(facts["timed_out"]),
+            **facts,
+        )
+
+    def _list_unfinished(self, timed_out: bool) -> tuple[str, ...]:
+        """Return what a budget of time did not reach; the time of a hunt without a budget is what it is."""
+        if not timed_out or self.options.limits.seconds is None:
+            return ()
+        count, trials = len(self.trials), self.options.trials
+        rest = [f"{pluralize(trials - count, 'further trial')}"] if count < trials else []
+        return (f"trial {count:,} of {trials:,}, after {pluralize(self.trials[-1].groups, 'group')}", *rest)
+
+
+def _set_answerer(proposer: Proposer, answer: Callable[[list[Any]], list[Any]]) -> None:
+    """Set the function that answers sources, for follow-ups that depend on outputs."""
+    if isinstance(proposer, RoundRobin):
+        for generator in proposer.generators:
+            generator.answer_with(answer)
+
+
+# -- relations and generators ------------------------------------------------------------------------------------------
+
+
+def resolve_relations(subject: HuntSubject, *, has_selector: bool) -> list[FunctionRelation]:
+    """Return relations from objects or names.
+
+    With a selector, relations of a program are those with one shared source domain.
+    """
+    model = subject.model
+    own_relations: Mapping[str, FunctionRelation] = getattr(model, "relations", None) or {}
+    shared_relations: Mapping[str, FunctionRelation] = {}
+    if has_selector and own_relations and hasattr(model, "shared"):
+        shared_relations = model.shared()
+    return [_resolve_relation(subject, item, own_relations, shared_relations) for item in subject.relations]
+
+
+def _resolve_relation(
+    subject: HuntSubject,
+    item: RelationLike,
+    own_relations: Mapping[str, FunctionRelation],
+    shared_relations: Mapping[str, FunctionRelation],
+) -> FunctionRelation:
+    space = subject.space
+    if isinstance(item, str):
+        if item not in own_relations:
+            raise ArgumentError(
+                f"There is no relation {item!r} of {getattr(subject.model, 'name', 'this system')!r}. "
+                + (suggest_name(item, own_relations) if own_relations else "Give the relation itself.")
+            )
+        own = own_relations[item]
+        item = shared_relations.get(own.name, own)
+    if isinstance(item, Relation):
+        if space is None:
+            raise ArgumentError(
+                f"The relation {item.name!r} is about models, whose inputs are those of a space. "
+                "Give the inputs: data= or space=."
+            )
+        item = to_function_relation(item, space)
+    if not isinstance(item, FunctionRelation):
+        reject("relations", "hunt", "relations, or names of relations of a program", item)
+    return item if space is None else validate_columns(item, space)
+
+
+def make_proposer(relations: Sequence[FunctionRelation], options: HuntOptions, *, has_space: bool) -> Proposer:
+    """Return the selector, or generators of relations that take turns."""
+    if options.selector is not None:
+        output_dependent = [relation.name for relation in relations if relation.uses_outputs]
+        if output_dependent:
+            raise ArgumentError(
+                "A selector compares candidates before they are executed, but follow-ups of "
+                f"{output_dependent[0]!r} depend on outputs. Leave the selector out: relations then take turns."
+            )
+        return make_selector(options.selector, relations, **options.proposer_options)
+    generator = options.generator
+    if generator is None:
+        all_affine = all(relation.affine for relation in relations)
+        generator = "MD-ART" if has_space and not all_affine else "SFIDMT-ART"
+    return RoundRobin(
+        [
+            make_generator(generator, relation, **({"scaled": has_space} | options.proposer_options))
+            for relation in relations
+        ]
+    )
+
+
+def _name_columns(relation: FunctionRelation) -> tuple[str, ...]:
+    """Return names for the inputs of a function: letters, or numbers if many."""
+    width = relation.follow_domains()[0].dimension if relation.follow_ups else relation.domain[0].dimension
+    return name_columns(width)
