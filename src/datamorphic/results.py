@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .core.result import Measure as Measure
     from .exploration.diff.diff import Difference as Difference
     from .exploration.front import Front as Front
+    from .hunting.generation import GeneratedGroups as GeneratedGroups
     from .hunting.result import Hunt as Hunt
     from .hunting.simulation import Simulation as Simulation
     from .morphisms.case_columns import Correctness as Correctness
@@ -37,6 +38,7 @@ _MODULES = list_modules(
         ".core.result": "Example Finding Measure",
         ".exploration.diff.diff": "Difference",
         ".exploration.front": "Front",
+        ".hunting.generation": "GeneratedGroups",
         ".hunting.result": "Hunt",
         ".hunting.simulation": "Simulation",
         ".morphisms.case_columns": "Correctness",

@@ -75,7 +75,7 @@ def mirror(x):
     return 1 - x
 
 
-even = dm.FunctionRelation(name="even", domain=(-10, 10), follow_up=dm.Affine.scaled(-1, 1))
+even = dm.FunctionRelation(name="even", domain=(-10, 10), follow_up=dm.relations.Affine.scaled(-1, 1))
 mirrored = dm.FunctionRelation(name="mirrored", domain=[(0, 1), (0, 1)], follow_up=mirror)
 
 
