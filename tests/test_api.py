@@ -109,6 +109,7 @@ GROUPS = {
         "FairnessReport",
         "Finding",
         "Front",
+        "GeneratedGroups",
         "Hunt",
         "LawReport",
         "Measure",
