@@ -6,16 +6,18 @@ import functools
 import importlib
 import inspect
 import math
-import numbers
-import os
-import re
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sized
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard, TypeVar
 
 from ._text import redact, suggest_name
+from ._typing import describe_type, is_accepted, is_checkable, list_plain_types, read_parameter_types
+from ._typing import is_integer as is_integer
+from ._typing import is_list as is_list
+from ._typing import is_number as is_number
+from ._typing import is_path as is_path
 from .errors import ArgumentError, MissingExtra
 
 if TYPE_CHECKING:  # NumPy is imported when a generator is needed
@@ -23,6 +25,7 @@ if TYPE_CHECKING:  # NumPy is imported when a generator is needed
     import pandas as pd
 
 Checked = TypeVar("Checked", bound=Callable[..., Any])
+_TypeCheck = tuple[object, Any, frozenset[type]]  # the default, the type, and types whose values all have it
 
 MAX_QUOTED_CHARACTERS = 80
 MAX_INTEGER = 2**63 - 1
@@ -90,22 +93,6 @@ def validate_option_names(owner: str, options: Iterable[str], function: Callable
             raise ArgumentError(f"{owner} has no parameter {name!r}. {suggest_name(name, known)}")
 
 
-def is_integer(value: object) -> TypeGuard[int]:
-    """Return whether `value` is a whole number of any type of integers; a bool is not."""
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
-
-
-def is_number(value: object) -> TypeGuard[float]:
-    """Return whether `value` is a real number that a float can hold; a bool is not."""
-    if not isinstance(value, numbers.Real) or isinstance(value, bool):
-        return False
-    try:
-        float(value)
-    except OverflowError:
-        return False
-    return True
-
-
 def is_frame(value: object) -> TypeGuard[pd.DataFrame]:
     """Return whether `value` is a frame. pandas, which is slow to import, is imported already if it is."""
     return isinstance(value, getattr(sys.modules.get("pandas"), "DataFrame", ()))
@@ -138,71 +125,6 @@ def import_optional(module: str, extra: str, purpose: str, limits: str = "") -> 
         ) from error
 
 
-#: annotations that `check_types` understands: how to say them, and what they accept. It does not check other annotations.
-_TYPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "None": ("None", lambda value: value is None),
-    "bool": ("True or False", lambda value: type(value).__name__ in ("bool", "bool_")),
-    "int": ("an int", lambda value: is_integer(value)),
-    "float": ("a finite number", lambda value: (type(value) is float or is_number(value)) and math.isfinite(value)),
-    "str": ("a str", lambda value: isinstance(value, str)),
-    "FilePath": ("a path", lambda value: is_path(value)),
-    "Path": ("a path", lambda value: is_path(value)),
-    "StoreLike": (
-        "a path or URL, a Store or None",
-        lambda value: value is None or is_path(value) or _is_instance("Store", value),
-    ),
-    "Mapping": ("a dict", lambda value: isinstance(value, Mapping)),
-    "Hints": ("a dict", lambda value: isinstance(value, Mapping)),
-    "Sequence": ("a list", lambda value: is_list(value)),
-    "list": ("a list", lambda value: is_list(value)),
-    "Iterable": ("a list", lambda value: is_list(value)),
-    "Collection": ("a list", lambda value: is_list(value)),
-    "Callable": ("a function", callable),
-    "SeedLike": (
-        "an int from 0, a NumPy generator or None",
-        lambda value: value is None or hasattr(value, "spawn") or is_integer(value),
-    ),
-    "EngineLike": (
-        "the name of an engine, an engine or None",
-        lambda value: (
-            value is None or isinstance(value, str) or hasattr(value, "open_lanes") or hasattr(value, "submit")
-        ),
-    ),
-    "np.random.Generator": ("a NumPy generator", lambda value: hasattr(value, "spawn") and hasattr(value, "random")),
-    "pd.DataFrame": ("a DataFrame", lambda value: type(value).__name__ == "DataFrame"),
-}
-#: types of which an annotation accepts all values
-_PLAIN_TYPES: dict[str, tuple[type, ...]] = {
-    "None": (type(None),),
-    "bool": (bool,),
-    "int": (int,),
-    "str": (str,),
-    "Mapping": (dict,),
-    **dict.fromkeys(("Sequence", "list", "Iterable", "Collection"), (list, tuple)),
-}
-#: classes of this package that annotations may name
-_CLASSES = (
-    "Box",
-    "Budget",
-    "CallCounter",
-    "Constraint",
-    "Executor",
-    "Finding",
-    "Front",
-    "FrontData",
-    "InputPattern",
-    "OutputPattern",
-    "Points",
-    "Promises",
-    "StoreOptions",
-    "Space",
-    "SpecMap",
-    "Store",
-    "TestSet",
-    "TestSystem",
-)
-
-
 def check_types(function: Checked) -> Checked:
     """Raise `ArgumentError` for arguments that their annotations do not allow, before the function is called.
 
@@ -224,32 +146,22 @@ def check_types(function: Checked) -> Checked:
 
 def _add_type_checks(function: Checked, owner: str) -> Checked:
     """Return a function that checks its arguments first; error messages call it `owner`."""
-    parameters = inspect.signature(function).parameters.values()
-    checks = {
-        parameter.name: (parameter.default, *choices)
-        for parameter in parameters
-        if (choices := _read_annotation(str(parameter.annotation))) is not None
-        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-    }
-    positional = [
-        (parameter.name, checks.get(parameter.name))
-        for parameter in parameters
-        if parameter.kind <= parameter.POSITIONAL_OR_KEYWORD
-    ]
-    for parameter in parameters:
-        if parameter.kind is parameter.POSITIONAL_ONLY:
-            checks.pop(parameter.name, None)  # a keyword of the same name goes to **keywords
 
-    def validate(name: str, check: Any, value: object) -> None:
+    @functools.cache  # read when the function is first called, so that nothing is imported for it before
+    def list_checks() -> tuple[list[tuple[str, _TypeCheck | None]], dict[str, _TypeCheck]]:
+        return _read_checks(function)
+
+    def validate(name: str, check: _TypeCheck | None, value: object) -> None:
         if check is None:
             return
-        default, expected, tests, plain_types = check
-        if value is not default and type(value) not in plain_types and not any(test(value) for test in tests):
-            reject(name, owner, expected, value)
+        default, hint, plain_types = check
+        if value is not default and type(value) not in plain_types and not is_accepted(hint, value):
+            reject(name, owner, describe_type(hint), value)
 
     @functools.wraps(function)
     def check_and_call(*arguments: Any, **keywords: Any) -> Any:
         __tracebackhide__ = True  # pytest leaves this frame out of tracebacks
+        positional, checks = list_checks()
         # Signature.bind would take several times as long
         for (name, check), value in zip(positional, arguments, strict=False):
             validate(name, check, value)
@@ -260,47 +172,22 @@ def _add_type_checks(function: Checked, owner: str) -> Checked:
     return check_and_call  # type: ignore[return-value]
 
 
-def _read_annotation(annotation: str) -> tuple[str, list[Callable[[Any], bool]], set[type]] | None:
-    """Return what an annotation accepts, in words, as functions and as types; None if a part of it is unknown.
-
-    All values of these types are accepted, which saves calling the functions.
-    """
-    plain = re.sub(r"\[[^\[\]]*\]", "", re.sub(r"\[[^\[\]]*\]", "", annotation))  # without types of elements
-    parts = re.sub(r"str \| (os.PathLike|Path)\b", "FilePath", plain).split(" | ")
-    if not all(part in _TYPES or part in _CLASSES for part in parts):
-        return None
-    words = [
-        _TYPES[part][0] if part in _TYPES else _add_article(part)
-        for part in parts
-        if part not in ("None", "StoreOptions")
+def _read_checks(function: Callable[..., Any]) -> tuple[list[tuple[str, _TypeCheck | None]], dict[str, _TypeCheck]]:
+    """Return the checks of the positional parameters in their order, and of all that can be keywords by their names."""
+    parameters = inspect.signature(function).parameters.values()
+    hints = read_parameter_types(function)
+    checks = {
+        parameter.name: (parameter.default, hints[parameter.name], list_plain_types(hints[parameter.name]))
+        for parameter in parameters
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        and is_checkable(hints.get(parameter.name, Any))
+    }
+    positional = [
+        (parameter.name, checks.get(parameter.name))
+        for parameter in parameters
+        if parameter.kind <= parameter.POSITIONAL_OR_KEYWORD
     ]
-    words += ["None"] if "None" in parts else []
-    expected = words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
-    tests = [_TYPES[part][1] if part in _TYPES else functools.partial(_is_instance, part) for part in parts]
-    return expected, tests, {plain_type for part in parts for plain_type in _PLAIN_TYPES.get(part, ())}
-
-
-def _add_article(noun: str) -> str:
-    return ("an " if noun[0] in "AEIOU" else "a ") + noun
-
-
-def _is_instance(name: str, value: object) -> bool:
-    """Return whether a value belongs to a class of this package, which need not be imported for it."""
-    return any(cls.__name__ == name and cls.__module__.startswith("datamorphic.") for cls in type(value).__mro__)
-
-
-def is_path(value: object) -> TypeGuard[str | os.PathLike[str]]:
-    """Return whether `value` is a path: not empty, and without NUL."""
-    return (
-        isinstance(value, str | os.PathLike)
-        and isinstance(path := os.fspath(value), str)
-        and path != ""
-        and "\0" not in path
-    )
-
-
-def is_list(value: object) -> TypeGuard[Iterable[Any]]:
-    """Return whether `value` can be read as a list; texts and numbers cannot."""
-    if isinstance(value, str | bytes | Mapping) or not hasattr(type(value), "__iter__"):
-        return False
-    return not isinstance(value, Sized) or getattr(value, "ndim", 1) == 1
+    for parameter in parameters:
+        if parameter.kind is parameter.POSITIONAL_ONLY:
+            checks.pop(parameter.name, None)  # a keyword of the same name goes to **keywords
+    return positional, checks

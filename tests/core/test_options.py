@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from datamorphic._typing import DataLike, EngineLike, FilePath
-from datamorphic.core.options import Option, Options, describe_type, is_accepted, list_fields
+from datamorphic._typing import DataLike, EngineLike, FilePath, describe_type, is_accepted
+from datamorphic.core.options import Option, Options, list_fields
 from datamorphic.errors import ArgumentError
 from support.cases import in_one_test
 

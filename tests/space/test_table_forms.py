@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import datamorphic as dm
+from datamorphic._typing import DataLike, ModelLike
 from datamorphic.errors import DataError
 from datamorphic.space.table_forms import accept_tables, to_plain_data
 from support.public_names import list_public_names
@@ -161,7 +162,7 @@ def test_a_mask_is_seen_by_the_public_functions():
 
 def test_a_text_that_names_no_table_is_left_to_the_function(tmp_path):
     @accept_tables
-    def read(model: ModelLike | DataLike = None, data: DataLike | str = "random", other: str = ""):  # noqa: F821
+    def read(model: ModelLike | DataLike = None, data: DataLike | str = "random", other: str = ""):
         return model, data, other
 
     path = str(write_csv(tmp_path))

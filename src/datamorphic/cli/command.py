@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._typing import list_alternatives
 from ..core.call_listeners import notify_of_call
 from ..core.capability import Capability
 from ..core.execute import execute
-from ..core.options import FILES_PANEL, OptionField, find_former_names, list_alternatives, list_fields
+from ..core.options import FILES_PANEL, OptionField, find_former_names, list_fields
 from ..errors import UsageError
 from ..runs.interrupts import Interrupts
 from . import options as opt

@@ -10,10 +10,10 @@ from dataclasses import MISSING, dataclass
 from typing import Any, Generic, ParamSpec, get_args, get_origin
 
 from .._text import suggest_name
-from .._typing import Accepts
+from .._typing import Accepts, find_rule, list_alternatives
 from .call_listeners import notify_listeners
 from .execute import Execution, ResultType, RunOptions, execute
-from .options import OptionField, Options, find_former_names, find_rule, list_alternatives, list_fields
+from .options import OptionField, Options, find_former_names, list_fields
 
 Parameters = ParamSpec("Parameters")
 

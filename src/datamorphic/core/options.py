@@ -15,19 +15,15 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import math
-import os
-import types
 import typing
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import KW_ONLY, MISSING, dataclass
-from typing import Any, ClassVar, Literal, get_args, get_origin
+from typing import Any, ClassVar
 
 from .._text import to_jsonable
-from .._typing import Accepts
-from .._validation import is_integer, is_list, is_number, reject
-from ..space.table_files import is_table_file
-from ..space.table_forms import to_plain_data
+from .._typing import describe_type, is_accepted, list_alternatives
+from .._validation import is_number, reject
+from ..space.table_forms import read_table_argument, takes_tables
 
 #: groups of options in the help of a command
 COLUMNS_PANEL = "Columns of the data"
@@ -166,20 +162,11 @@ class OptionField:
     @functools.cached_property
     def takes_tables(self) -> bool:
         """Whether the value may be a table, in any form."""
-        return any(rule.table for rule in self._rules)
-
-    @property
-    def _rules(self) -> list[Accepts]:
-        return [rule for part in list_alternatives(self.hint) if (rule := find_rule(part))]
+        return takes_tables(self.hint)
 
     def read_table(self, value: Any) -> Any:
         """Return a table as NumPy and pandas have it; other texts and paths that the field takes stay as they are."""
-        if isinstance(value, str | os.PathLike):
-            names = [rule.name for rule in self._rules]
-            takes_other_texts = str in list_alternatives(self.hint) or "ModelLike" in names
-            if "FilePath" in names or (takes_other_texts and not is_table_file(value)):
-                return value
-        return to_plain_data(value)
+        return read_table_argument(self.hint, value, takes_texts=str in list_alternatives(self.hint))
 
 
 def list_fields(options: type[Options]) -> tuple[OptionField, ...]:
@@ -221,41 +208,6 @@ def _drop_option(hint: Any) -> Any:
     return typing.Annotated[(hint.__origin__, *others)] if others else hint.__origin__
 
 
-# -- types ---------------------------------------------------------------------------------------------------------------
-
-
-def list_alternatives(hint: Any) -> tuple[Any, ...]:
-    """Return the members of a union, or the type itself."""
-    if get_origin(hint) in (typing.Union, types.UnionType):
-        return tuple(part for member in get_args(hint) for part in list_alternatives(member))
-    return (hint,)
-
-
-def is_accepted(hint: Any, value: object) -> bool:
-    """Return whether a value has a type, as users see it: any whole number is an int, any sequence a list.
-
-    Only the outermost type is looked at: that a value is a list, not what the list holds.
-    """
-    return any(_is_of_type(part, value) for part in list_alternatives(hint))
-
-
-def _is_of_type(hint: Any, value: object) -> bool:
-    if isinstance(rule := find_rule(hint), Accepts):
-        return rule.test(value)
-    if hint is Any or hint is object:
-        return True
-    if get_origin(hint) is Literal:
-        return value in get_args(hint)
-    kind = get_origin(hint) or hint
-    _, test = _PLAIN_TYPES.get(kind, (None, None))
-    return isinstance(value, kind) if test is None else test(value)
-
-
-def find_rule(hint: Any) -> Accepts | None:
-    """Return what a named type accepts; None for other types."""
-    return next((item for item in getattr(hint, "__metadata__", ()) if isinstance(item, Accepts)), None)
-
-
 def find_former_names(options: type[Options]) -> dict[str, str]:
     """Return the names that options had in earlier versions, with those of today; own options come before shared ones."""
     names: dict[str, str] = {}
@@ -267,34 +219,3 @@ def find_former_names(options: type[Options]) -> dict[str, str]:
 
 def _list_names(options: type[Options]) -> set[str]:
     return {field.name for field in list_fields(options)}
-
-
-def describe_type(hint: Any) -> str:
-    """Return a type in words: "an int or None"."""
-    names = [_name_type(part) for part in list_alternatives(hint)]
-    names = [name for name in dict.fromkeys(names) if name and name != "None"] + ["None"] * ("None" in names)
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " or " + names[-1]
-
-
-def _name_type(hint: Any) -> str:
-    if rule := find_rule(hint):
-        return rule.expected
-    if get_origin(hint) is Literal:
-        return "one of " + ", ".join(map(repr, get_args(hint)))
-    kind = get_origin(hint) or hint
-    if kind in _PLAIN_TYPES:
-        return _PLAIN_TYPES[kind][0]
-    return ("an " if kind.__name__[0] in "AEIOU" else "a ") + kind.__name__
-
-
-#: types that accept more, or less, than their instances
-_PLAIN_TYPES: Mapping[Any, tuple[str, Callable[[Any], bool]]] = {
-    type(None): ("None", lambda value: value is None),
-    bool: ("True or False", lambda value: type(value).__name__ in ("bool", "bool_")),
-    int: ("an int", is_integer),
-    float: ("a finite number", lambda value: is_number(value) and math.isfinite(value)),
-    str: ("a str", lambda value: isinstance(value, str)),
-    Mapping: ("a dict", lambda value: isinstance(value, Mapping)),
-    Callable: ("a function", callable),
-    **dict.fromkeys((list, Sequence, Iterable, Collection), ("a list", is_list)),
-}

@@ -9,17 +9,15 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .._files import write_file
+from .._typing import FilePath as FilePath
 from .._validation import is_path, reject, validate_option_names
 
 if TYPE_CHECKING:
     from .document import Page
     from .junit import JUnitCase
-
-FilePath = str | PathLike[str]
 
 
 class Exportable:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from .._typing import Accepts, find_rule, list_alternatives, read_parameter_types
 from .._validation import is_frame, is_series
 from ..errors import DataError
 from .inference import validate_frame
@@ -27,33 +27,50 @@ def accept_tables(function: AnyFunction) -> AnyFunction:
     that the parameter may also hold, such as the name of a model, is left alone unless it ends like a table. A path is
     left alone if the annotation names paths, too: the function needs it.
     """
-    parameters = inspect.signature(function).parameters.values()
-    data_parameters = {
-        parameter.name: parameter
-        for parameter in parameters
-        if re.search(r"\bData(Like)?\b", str(parameter.annotation))
-    }
-    names = [parameter.name for parameter in parameters if parameter.kind <= parameter.POSITIONAL_OR_KEYWORD]
 
-    def convert(name: str, value: Any) -> Any:
-        parameter = data_parameters.get(name)
-        if parameter is None:
-            return value
-        if isinstance(value, str | os.PathLike):
-            takes_other_texts = isinstance(parameter.default, str) or "ModelLike" in parameter.annotation
-            if "FilePath" in parameter.annotation or (takes_other_texts and not is_table_file(value)):
-                return value
-        return to_plain_data(value)
+    @functools.cache  # read when the function is first called
+    def list_tables() -> tuple[list[str], dict[str, tuple[Any, bool]]]:
+        parameters = inspect.signature(function).parameters.values()
+        hints = read_parameter_types(function)
+        tables = {
+            parameter.name: (hints[parameter.name], isinstance(parameter.default, str))
+            for parameter in parameters
+            if takes_tables(hints.get(parameter.name))
+        }
+        return [parameter.name for parameter in parameters if parameter.kind <= parameter.POSITIONAL_OR_KEYWORD], tables
 
     @functools.wraps(function)
     def convert_and_call(*arguments: Any, **keywords: Any) -> Any:
         __tracebackhide__ = True  # pytest leaves this frame out of tracebacks
+        names, tables = list_tables()
+
+        def convert(name: str, value: Any) -> Any:
+            return read_table_argument(tables[name][0], value, takes_texts=tables[name][1]) if name in tables else value
+
         converted = [convert(name, value) for name, value in zip(names, arguments, strict=False)]
         return function(
             *converted, *arguments[len(names) :], **{name: convert(name, value) for name, value in keywords.items()}
         )
 
     return convert_and_call  # type: ignore[return-value]
+
+
+def takes_tables(hint: Any) -> bool:
+    """Return whether a value of this type may be a table, in any form."""
+    return any(rule.table for rule in _list_rules(hint))
+
+
+def read_table_argument(hint: Any, value: Any, *, takes_texts: bool) -> Any:
+    """Return a table as NumPy and pandas have it; other texts and paths that the type takes stay as they are."""
+    if isinstance(value, str | os.PathLike):
+        names = [rule.name for rule in _list_rules(hint)]
+        if "FilePath" in names or ((takes_texts or "ModelLike" in names) and not is_table_file(value)):
+            return value
+    return to_plain_data(value)
+
+
+def _list_rules(hint: Any) -> list[Accepts]:
+    return [rule for part in list_alternatives(hint) if (rule := find_rule(part))]
 
 
 def to_plain_data(data: Any) -> Any:
