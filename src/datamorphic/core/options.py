@@ -16,7 +16,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, MISSING, dataclass
 from typing import Any, ClassVar
 
