@@ -36,6 +36,7 @@ def test_a_run_is_stored_with_its_result(tmp_path):
         [run] = store.runs()
         assert (run.verb, run.state, run.seed, run.system) == ("fairness", "finished", 3, "decider")
         assert run.summary["headline"] == report.headline
+        assert run.calls == report.calls > 0, "of all queries, not only of the last ones"
         assert run.parameters["protected"] == ["gender"]
         assert {verdict["verdict"] for verdict in run.verdicts} == {"VIOLATED", "HOLDS"}
         with store.fetch(run.id, "result.json") as path:

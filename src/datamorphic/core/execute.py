@@ -140,6 +140,8 @@ class Execution(Generic[Subject]):
         otherwise `OutOfBudget` is raised.
         """
         counter = CallCounter()
+        if self.journal is not None and self.counter.runs:
+            self.journal.begin_part(0.0, 1.0, self.counter.runs, self.counter.calls)
         settings: dict[str, Any] = {
             "budget": self.remaining_budget,
             "engine": self.engine,
