@@ -114,12 +114,13 @@ class Options:
     words: Mapping[str, Any] = dataclasses.field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        for field in list_fields(type(self)):
+        fields = list_fields(type(self))
+        for field in fields:  # before the others are looked at: what is wrong with the data is said first
             value = getattr(self, field.name)
             if field.takes_tables and value is not field.default:
-                value = field.read_table(value)
-                self.set(**{field.name: value})
-            field.option.validate(field.name, self.OWNER, field.hint, value)
+                self.set(**{field.name: field.read_table(value)})
+        for field in fields:
+            field.option.validate(field.name, self.OWNER, field.hint, getattr(self, field.name))
         self.validate()
 
     def validate(self) -> None:
