@@ -151,7 +151,7 @@ def test_the_pytest_file_asks_the_same_way(data, tmp_path, monkeypatch):
         "--only",
         "monotone",
     ]
-    outcome = CliRunner().invoke(app, [*arguments, "--towards", "yes", "--pytest", "test_it.py", "--store", "none"])
+    outcome = CliRunner().invoke(app, [*arguments, "--outcome", "yes", "--pytest", "test_it.py", "--store", "none"])
     assert outcome.exit_code == 1, outcome.output
     text = (tmp_path / "test_it.py").read_text()
     assert 'classes=["no", "yes"]' in text

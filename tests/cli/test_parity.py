@@ -106,7 +106,7 @@ CALLS = {
     ("script", "format"): "format_script",
     ("test", "monotone"): "expect={'monotone': ...}",
     ("test", "invariant"): "expect={'invariant': ...}",
-    ("test", "towards"): "expect={'outcome': ...}",
+    ("test", "outcome"): "expect={'outcome': ...}",
     ("hunt", "promise"): "relations may be those of promises",
     ("generate", "domain"): "relation may be limits",
     ("simulate", "relations"): "relation may be several",

@@ -50,7 +50,7 @@ def run(*words):
 
 @pytest.mark.slow
 def test_a_good_model_exits_0_and_a_bad_one_1(folder):
-    words = ["loans.csv", "--target", "decision", "--monotone", "income=up", "--towards", "approve"]
+    words = ["loans.csv", "--target", "decision", "--monotone", "income=up", "--outcome", "approve"]
     words += ["--only", "answers", "--only", "monotone"]  # all checks together: in the next test
     good = run("lenders:good", *words)
     assert good.exit_code == 0, good.output
@@ -59,6 +59,10 @@ def test_a_good_model_exits_0_and_a_bad_one_1(folder):
     assert bad.exit_code == 1
     assert "A higher income can make the answer approve less likely" in bad.stdout
     assert "--only monotone" in bad.stdout
+    assert "--outcome approve" in bad.stdout
+    former = run("lenders:good", *(word.replace("--outcome", "--towards") for word in words))
+    assert (former.exit_code, former.stdout.partition("\n")[0]) == (0, good.stdout.partition("\n")[0])
+    assert "--towards is now called --outcome" in former.stderr
     never = run("lenders:bad", "loans.csv", "--target", "decision", "--fail-on", "never", "--only", "answers")
     assert never.exit_code == 0
     assert run("lenders:broken", "loans.csv", "--target", "decision").exit_code == 3

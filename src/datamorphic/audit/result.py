@@ -217,7 +217,8 @@ class AuditResult(BaseResult):
         parts = ["datamorphic", "test"]
         parts += [str(request[name]) for name in ("model", "data") if request.get(name) is not None]
         parts += format_options(
-            request, "subject", "target", "expect", "promises", "towards", "baseline", "tolerance", "reference"
+            {**request, "outcome": request.get("towards")},
+            *("subject", "target", "expect", "promises", "outcome", "baseline", "tolerance", "reference"),
         )
         parts += format_options(request, "protected", "monotone", "invariant", "space", "name")
         parts += format_hint_options(request)

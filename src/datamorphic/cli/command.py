@@ -280,7 +280,7 @@ class CapabilityCommand:
 
         words = self._rename_words(words)
         arguments = [shorten_path(words[name]) for name in self.argument_names if words.get(name)]
-        flags = {name: f"--{name.replace('_', '-')}" for name, _, _ in self.list_inputs()}
+        flags = {name: _find_flag(name, annotation) for name, annotation, _ in self.list_inputs()}
         fields = list_fields(self.capability.options)
         flags |= {option_field.name: option_field.flag for option_field in fields}
         joined_names = [option_field.name for option_field in fields if not option_field.option.repeatable]
@@ -331,6 +331,12 @@ def find_command(verb: str) -> CapabilityCommand | None:
         return None
     module = importlib.import_module(f".{verb}", __package__) if find_spec(f".{verb}", __package__) else None
     return getattr(module, "COMMAND", None)
+
+
+def _find_flag(name: str, annotation: Any) -> str:
+    """Return the option of a declared parameter."""
+    declared_names = [flag for declared in annotation.__metadata__ for flag in declared.param_decls or ()]
+    return declared_names[0] if declared_names else f"--{name.replace('_', '-')}"
 
 
 def is_on_command_line(option_field: OptionField) -> bool:

@@ -25,7 +25,7 @@ Context: TypeAlias = Any
 HelpFormatter: TypeAlias = Any
 
 #: options that have another name now, in all commands
-FORMER_FLAGS = {"--feature-step": "--column-step"}
+FORMER_FLAGS = {"--feature-step": "--column-step", "--towards": "--outcome"}
 EXAMPLE_HEADINGS = ("Example", "Examples", "Try first")
 
 

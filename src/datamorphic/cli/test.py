@@ -52,10 +52,14 @@ class TestCommand(CapabilityCommand):
                 None,
             ),
             (
-                "towards",
+                "towards",  # as stored runs call it
                 Annotated[
                     str | None,
-                    opt.option("CLASS", 'The class that "up" leads towards. The default is the second of two classes.'),
+                    opt.option(
+                        "CLASS",
+                        'The class that "up" leads towards. The default is the second of two classes.',
+                        "--outcome",
+                    ),
                 ],
                 None,
             ),
@@ -127,7 +131,7 @@ test = make_command(
     advice, and 4 if there is none but the budget did not suffice for all checks.
 
     Examples: datamorphic test model.skops customers.csv --target churned --html findings.html;
-    datamorphic test model.skops loans.csv --target decision --monotone income=up --towards approve --protected gender;
+    datamorphic test model.skops loans.csv --target decision --monotone income=up --outcome approve --protected gender;
     datamorphic test model.skops loans.csv --target default --promises bank.promises;
     datamorphic test model.skops loans.csv --target decision --only "row order"
     """,
