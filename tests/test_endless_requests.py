@@ -117,6 +117,7 @@ CALLS = {
         },
     ),
     "optimise": lambda: (dm.optimise, {"test_system": dm.subjects["Box 2"], "seeds": 5, "steps": 2, **QUIET}),
+    "cover": lambda: (dm.cover, {"model": prepare("tree"), "data": INPUTS, **QUIET}),
     "select": lambda: (dm.select, {"model": prepare("tree"), "data": INPUTS.assign(y=ROWS % 2), "target": "y"}),
     "fairness": lambda: (
         dm.fairness,

@@ -785,7 +785,7 @@ UNTRIED_CLASSES = {
     "its methods take numbers of stored runs": "Store",
     "another name of AuditResult": "Result",
     "records; what all results have is tried with Front": (
-        "CaseStatistics LawReport Measure Mutation ScriptResult Selection Simulation Study StudyOverview"
+        "CaseStatistics GeneratedGroups LawReport Measure Mutation ScriptResult Selection Simulation Study StudyOverview"
     ),
 }
 UNTRIED_METHODS = {
@@ -799,6 +799,7 @@ UNTRIED_METHODS = {
             "batch",
             "check_columns",
             "decide",
+            "end",
             "expects",
             "explain_violation",
             "fitted_to",
@@ -824,6 +825,7 @@ UNTRIED_METHODS = {
             "find_obstacle",
             "why_not",
             "draw_inputs",
+            "with_rows",
             "with_tolerance",
             "query_groups",
             "list_input_boxes",
