@@ -66,7 +66,10 @@ def parse_stop_after(text: str) -> int | None:
 class GeneratorOptions(Options):
     """The options of generators."""
 
-    k: Annotated[int | None, Option("The number of candidates per group.", "N", low=1, panel=PROPOSER_PANEL)] = None
+    k: Annotated[
+        int | None,
+        Option("The number of candidates per group.", "N", low=1, panel=PROPOSER_PANEL, label="Candidates per group"),
+    ] = None
     ratio: Annotated[
         float | None,
         Option(

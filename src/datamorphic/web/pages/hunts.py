@@ -38,13 +38,6 @@ DEFAULT_PROGRAM = "tanh"
 DEFAULT_VALUES = {"budget": 1_000, "stop_after": "1", "trials": 10}
 MODEL_VALUES = {"budget": 10_000, "stop_after": "10", "trials": 1}
 STOP_CHOICES = ("1", "2", "10", "100", "all")
-LABELS = {
-    "generator": "Generator of groups",
-    "selector": "Selector of relations",
-    "budget": "Largest number of groups per trial",
-    "stop_after": "Violations that end a trial",
-    "k": "Candidates per group",
-}
 ROWS_EXPLANATION = "Take the rows of the data in a random order. Promises about a column, texts and images need it."
 #: what a promise says about a column, as lines of a promises file have it
 EFFECTS = {"raises": "does not fall", "lowers": "does not rise", "does not matter": "stays the same"}
@@ -139,7 +132,6 @@ class HuntPage:
                 ["k"],
                 choices={"generator": generators, "selector": list(SELECTORS), "stop_after": list(STOP_CHOICES)},
                 values=values or default_values,
-                labels=LABELS,
             )
 
     def _build_relations(self, statements: Mapping[str, str], label: str, value: Sequence[str]) -> None:
@@ -205,10 +197,6 @@ class HuntPage:
                 self._effect = _select("Then its chance", EFFECTS, "raises")
             ui.button("Add this promise", icon="add", on_click=self._add_promise).props("outline")
         card.set_visibility(bool(names))
-        if subject.hints:
-            ui.label(
-                "Hunts use the space as the data suggest it: changes on the page Set-up do not apply here."
-            ).classes("muted")
 
     def _show_promises(self) -> None:
         self._list.clear()
@@ -352,10 +340,8 @@ def build_model_words(
     for name in relations:
         if name not in known:
             raise UsageError(f"There is no relation {name!r} here. Choose one from the list.")
-    words = [subject.model, *relations, f"--data={subject.data}"]
-    if subject.target:
-        words.append(f"--target={subject.target}")
-    return [*words, *(f"{PROMISE_OPTION}{line}" for line in promises)]
+    model, data, *options = subject.arguments
+    return [model, *relations, f"--data={data}", *options, *(f"{PROMISE_OPTION}{line}" for line in promises)]
 
 
 def build_system_words(program: str, mutant: str, relations: list[str]) -> list[str]:
