@@ -139,13 +139,7 @@ class CreditOptions(CapabilityOptions):
         ),
     ] = True
     repetitions: Annotated[
-        int,
-        Option(
-            "How often models are trained, each time on another random part of the loans.",
-            "N",
-            low=1,
-            help="How often models are trained, each time on another part of the loans.",
-        ),
+        int, Option("How often models are trained, each time on another random part of the loans.", "N", low=1)
     ] = 5
     threshold: Annotated[
         float,
@@ -155,7 +149,6 @@ class CreditOptions(CapabilityOptions):
             low=0,
             below=1,
             expected="a share from 0 to below 1",
-            help="Reject a model with strong violations for a larger share of applicants.",
         ),
     ] = 0.01
     strong: Annotated[
@@ -166,29 +159,22 @@ class CreditOptions(CapabilityOptions):
             above=0,
             below=1,
             expected=SHARE,
-            help="The smallest difference of risk that makes a violation strong.",
         ),
     ] = STRONG_THRESHOLD
     approval_rate: Annotated[
         float,
         Option(
-            "The share of applicants that is approved, where the report gives defaults among approved loans.",
+            "The share of applicants who are approved, to count defaults among them.",
             "SHARE",
             above=0,
             below=1,
             expected=SHARE,
-            help="The share of applicants who are approved, to count defaults among them.",
         ),
     ] = DEFAULT_APPROVAL_RATE
     test_share: Annotated[
         float,
         Option(
-            "The share of loans that is held out to test the models.",
-            "SHARE",
-            above=0,
-            below=1,
-            expected=SHARE,
-            help="The share of loans held out to test trained models.",
+            "The share of loans that is held out to test trained models.", "SHARE", above=0, below=1, expected=SHARE
         ),
     ] = TEST_SHARE
     repeats: Annotated[
