@@ -29,7 +29,26 @@ ROUNDING_TOLERANCE = 1e-6  # of the size or spread of real answers: many models 
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class JudgedGroups:
+class JudgedCases:
+    """Cases with a verdict each."""
+
+    verdicts: Verdicts  # INAPPLICABLE: the relation does not apply to the case; UNDEFINED: an answer is missing
+
+    def __len__(self) -> int:
+        return len(self.verdicts)
+
+    def count(self, verdict: int) -> int:
+        """Return the number of cases with a verdict."""
+        return int((self.verdicts == verdict).sum())
+
+    @property
+    def judged_count(self) -> int:
+        """The number of cases that hold or are violated."""
+        return self.count(HOLDS) + self.count(VIOLATED)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class JudgedGroups(JudgedCases):
     """Source cases and their follow-ups with both answers and a verdict per group.
 
     A relation with several follow-ups per source case has the first in `follow_up` and `after`, and the rest in `further`.
@@ -40,7 +59,6 @@ class JudgedGroups:
     follow_up: Batch
     before: Outputs
     after: Outputs
-    verdicts: Verdicts  # INAPPLICABLE: the relation does not apply to the case; UNDEFINED: an answer is missing
     batch: Batch | None = None  # the batch of the follow-up cases, if the relation is about batches
     further: tuple[tuple[Batch, Outputs], ...] = ()  # the second and later follow-ups of each group, with their answers
     #: all source inputs with their answers, if a group has several, or if they are computed from what `source` holds
@@ -48,18 +66,6 @@ class JudgedGroups:
     types: npt.NDArray[Any] | None = (
         None  # the type of each violation, empty for other groups; None if there are no types
     )
-
-    def __len__(self) -> int:
-        return len(self.verdicts)
-
-    def count(self, verdict: int) -> int:
-        """Return the number of groups with a verdict."""
-        return int((self.verdicts == verdict).sum())
-
-    @property
-    def judged_count(self) -> int:
-        """The number of groups that hold or are violated."""
-        return self.count(HOLDS) + self.count(VIOLATED)
 
     def take(self, rows: RowSelection) -> Self:
         """Return some of the groups."""

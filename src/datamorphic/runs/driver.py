@@ -125,6 +125,7 @@ def drive(
     cache: int | None = 1_000_000,  # different rows to remember, so that none is queried twice; None for no cache
     recheck: int = 16,  # rows that are queried again from time to time to see whether answers repeat
     alive: bool = False,  # whether the system is known to answer, so that it never counts as failed
+    on_query: Callable[[Query], None] | None = None,  # called with each query before it is answered
     on_piece: Callable[[int, Outputs], None] | None = None,  # called with each answered piece of a query
     pace: WorkPace | None = None,  # refuses what would take too long, unless the time is limited
 ) -> Result:
@@ -168,6 +169,8 @@ def drive(
                     _end_flow(flow, counter)
                 try:
                     limits.raise_if_interrupted()
+                    if on_query is not None:
+                        on_query(query)
                     target_system = counting_system if query.fresh else cached_system
                     outputs = target_system.execute(query.batch, scores=query.scores)
                 except (KeyboardInterrupt, Interrupted) as error:

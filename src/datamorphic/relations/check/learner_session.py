@@ -23,7 +23,6 @@ from ..learner.cluster_sampling import make_cluster_sampler, make_rows_sampler
 from ..learner.clusterers import CLUSTER_RELATIONS
 from ..learner.requirement import Requirement, must_hold
 from ..learner.result import JudgingOptions, LearnerSubject
-from ..learner.runner import answer_flow
 from ..learner.sampling import (
     CASES_PER_TRAINING_SET,
     MAX_TRAINING_ROWS,
@@ -170,8 +169,11 @@ def make_random_sampler(
         if clusters
         else draw_random_training(np.random.default_rng(0), min_rows=MAX_TRAINING_ROWS)
     )
-    probe = ask(TrainingBatch([first_set]))
-    outputs = answer_flow(probe, make_system(learner, 0, clusters=clusters)) if run_flow is None else run_flow(probe)
+    batch = TrainingBatch([first_set])
+    if run_flow is None:
+        outputs = make_system(learner, 0, clusters=clusters).execute(batch)
+    else:
+        outputs = run_flow(ask(batch))
     if clusters:
         return make_cluster_sampler(learner, max_rows, framed=not outputs.ok.all())
     return partial(draw_random_training, min_rows=min_rows, max_rows=max_rows, framed=not outputs.ok.all())

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
 
 from ..._estimates import WorkPace
-from ...errors import OutOfBudget
 from ...runs.driver import CallCounter, Driver, FlowDriver
-from ...runs.flow import Budget, Flow, Query
+from ...runs.flow import Budget, Query
 from ...space.features import Codes
 from ...space.outputs import Outputs
 from ...space.points import Points
@@ -21,7 +20,6 @@ from ..base import JudgedGroups, SystemRelation
 from ..change import ChangeRelation
 from ..shrink import shrink_violation
 
-Result = TypeVar("Result")
 DRIVE_OPTIONS: Mapping[str, Any] = {"recheck": 0, "alive": True}  # of `drive`, where a relation compares answers itself
 
 
@@ -46,21 +44,10 @@ class QueryPace:
         """Count the rows of an answered piece of a query."""
         self.answered_count += len(answers)
 
-    def watch(self, flow: Flow[Result]) -> Flow[Result]:
-        """Count the rows of each query of a flow before it is answered."""
-        try:
-            query = next(flow)
-            while True:
-                self.count += len(query.batch if isinstance(query, Query) else query)
-                try:
-                    answers = yield query
-                except OutOfBudget as error:
-                    query = flow.throw(error)
-                else:
-                    self.answered_count = self.count  # with the rows that were in a cache
-                    query = flow.send(answers)
-        except StopIteration as stop:
-            return cast("Result", stop.value)
+    def begin_query(self, query: Query) -> None:
+        """Count the rows of a query before it is answered; all earlier ones are, from a cache if not by the system."""
+        self.answered_count = self.count
+        self.count += len(query.batch)
 
 
 def run_relation_check(
@@ -117,18 +104,17 @@ def check_system_relation(
     if relation.draws_inputs:
         usual_values = plausible_space = None  # those of the data
 
-    def run_flow(flow: Flow[Result]) -> Result:
-        if query_pace is None:
-            return drive(flow, system, **DRIVE_OPTIONS)
-        watched_flow, pace = query_pace.watch(flow), query_pace.pace
-        return drive(watched_flow, system, pace=pace, on_piece=query_pace.add_answers, **DRIVE_OPTIONS)
+    details = dict(DRIVE_OPTIONS)
+    if query_pace is not None:
+        details |= {"pace": query_pace.pace, "on_query": query_pace.begin_query, "on_piece": query_pace.add_answers}
 
     groups: JudgedGroups
     if source_answers is not None and isinstance(fitted_relation, ChangeRelation):
-        groups = run_flow(fitted_relation.check_answered(inputs, source_answers))
+        groups = drive(fitted_relation.check_answered(inputs, source_answers), system, **details)
     else:
-        groups = run_flow(fitted_relation.check(inputs, np.random.default_rng(seed)))
+        groups = drive(fitted_relation.check(inputs, np.random.default_rng(seed)), system, **details)
     smallest = None
     if shrink and len(groups.violations):
-        smallest = run_flow(shrink_violation(fitted_relation, inputs, groups, seed, usual_values, plausible_space))
+        flow = shrink_violation(fitted_relation, inputs, groups, seed, usual_values, plausible_space)
+        smallest = drive(flow, system, **details)
     return RelationCheck(fitted_relation, inputs, groups, smallest)

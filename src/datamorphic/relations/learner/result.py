@@ -15,7 +15,7 @@ from ..._validation import validate_choice
 from ...systems.clusterer import find_cluster_count
 from ...systems.learner import find_parameter_values, is_regressor
 from ...systems.training import Array, Floats, Places, Training, TrainingBatch
-from ..base import INAPPLICABLE, VIOLATED, Mask, Verdicts
+from ..base import INAPPLICABLE, VIOLATED, JudgedCases, Mask
 from .base import LearnerRelation
 from .necessity import STRICTNESS
 
@@ -80,7 +80,7 @@ class LearnerSubject:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class LearnerVerdicts:
+class LearnerVerdicts(JudgedCases):
     """The verdicts of one relation on training sets, one per test case.
 
     `before` and `after` are the labels of the two fits, `expected` the labels that the second fit should have given.
@@ -91,7 +91,6 @@ class LearnerVerdicts:
 
     relation: str
     data: TrainingBatch
-    verdicts: Verdicts
     before: Array
     after: Array
     expected: Array
@@ -111,10 +110,6 @@ class LearnerVerdicts:
         """Record why cases are not judged."""
         for row in rows:
             self.verdicts[row], self.messages[int(row)] = verdict, text
-
-    def count(self, verdict: int) -> int:
-        """Return the number of test cases with a verdict."""
-        return int((self.verdicts == verdict).sum())
 
     def select_training_set(self, number: int) -> LearnerVerdicts:
         """Return the verdicts on one of the training sets."""
