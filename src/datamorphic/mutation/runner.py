@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -31,9 +31,11 @@ from ..relations.learner.runner import answer_flow, check_relation
 from ..relations.learner.sampling import MAX_TRAINING_ROWS, RANDOM_DATA
 from ..relations.learner.sklearn import LEARNER_RELATIONS
 from ..relations.learner.waves import LearnerRelationOutcome, TrainingSource, check_in_waves
-from ..runs.flow import Flow, Query
+from ..runs.driver import drive
+from ..runs.flow import Flow
+from ..space.outputs import Outputs
 from ..space.points import Batch
-from ..systems.base import Executor
+from ..systems.base import Executor, ScoreRequest, Wrapper
 from ..systems.clusterer import Clusterer
 from ..systems.guard import GuardedSystem
 from ..systems.learner import Learner
@@ -321,40 +323,70 @@ def _trace_lines(plan: MutationPlan, original: OriginalOutcome) -> None:
                     _build_model(learner, plan, min(TRACED_INPUTS, plan.inputs.count))
                 original.lines.update(counts)
             for relation_name in original.relations[name]:
-                relation, distances = plan.catalogue[relation_name], []
-                for flow, system in _iter_traced_checks(learner, relation, requirements, plan):
-                    traces = _trace_flow(flow, system, module)
-                    original.lines.update(*traces)
-                    if len(traces) == 2:
-                        distances.append(_compute_trace_distance(*traces))
+                system, checks = _prepare_traced_checks(learner, plan.catalogue[relation_name], requirements, plan)
+                traced_system = TracedSystem(system, module)
+                distances = drive(
+                    traced_system.measure_distances(checks),
+                    traced_system,
+                    batch=sys.maxsize,  # one trace per query
+                    cache=None,
+                    recheck=0,
+                    alive=True,
+                    progress=False,
+                )
+                original.lines.update(traced_system.lines)
                 original.traces[name, relation_name] = float(np.mean(distances)) if distances else float("nan")
 
 
-def _iter_traced_checks(
+def _prepare_traced_checks(
     learner: Any, relation: MetamorphicRelation, requirements: Mapping[str, Requirement], plan: MutationPlan
-) -> Iterator[tuple[Flow[Any], Executor]]:
-    """Yield checks of a relation on one input each, and the systems that answer them."""
+) -> tuple[Executor, Iterator[Flow[Any]]]:
+    """Return a system, and checks of a relation on one input of it each."""
     count = min(TRACED_INPUTS, plan.inputs.count)
     if isinstance(relation, LearnerRelation):
-        subject, (outcome,) = (
-            LearnerSubject(learner, plan.like),
-            prepare_outcomes([relation], requirements, plan.inputs.seed, TIES),
-        )
-        system: Executor = _make_system(learner, plan, relation.labelled)
+        subject = LearnerSubject(learner, plan.like)
+        (outcome,) = prepare_outcomes([relation], requirements, plan.inputs.seed, TIES)
         source = _make_source(learner, plan, relation.labelled)
-        for number in range(count):
-            data = TrainingBatch([source.draw_training(number).cases([0])])
-            yield check_relation(relation, subject, data, [number], outcome.judging), system
-    elif isinstance(relation, SystemRelation):
-        model = _build_model(learner, plan, count)
-        if relation.find_obstacle(model.sut, model.seeds):
-            return
-        system = GuardedSystem(relation.system(model.sut), alive=True)
-        fitted_relation = relation.fitted_to(model.sut, model.seeds)
-        rng = np.random.default_rng(plan.inputs.seed)
-        inputs = relation.draw_inputs(model.seeds, rng)
-        for number in range(len(inputs)):
-            yield fitted_relation.check(inputs.take(slice(number, number + 1)), rng), system
+        trainings = ((number, TrainingBatch([source.draw_training(number).cases([0])])) for number in range(count))
+        checks = (check_relation(relation, subject, data, [number], outcome.judging) for number, data in trainings)
+        return _make_system(learner, plan, relation.labelled), checks
+    assert isinstance(relation, SystemRelation)
+    model = _build_model(learner, plan, count)
+    system = GuardedSystem(relation.system(model.sut), alive=True)
+    if relation.find_obstacle(model.sut, model.seeds):
+        return system, iter(())
+    fitted_relation, rng = relation.fitted_to(model.sut, model.seeds), np.random.default_rng(plan.inputs.seed)
+    inputs = relation.draw_inputs(model.seeds, rng)
+    rows = (inputs.take(slice(number, number + 1)) for number in range(len(inputs)))
+    return system, (fitted_relation.check(row, rng) for row in rows)
+
+
+class TracedSystem(Wrapper):
+    """Counts the lines of a module that are executed per query."""
+
+    def __init__(self, inner: Executor, module: ModuleType) -> None:
+        super().__init__(inner)
+        self._module = module
+        self._traces: list[Counter[int]] = []
+        self.lines: set[int] = set()
+
+    def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
+        """Answer a query, and keep its trace."""
+        with count_lines(self._module) as counts:
+            outputs = self.inner.execute(batch, scores=scores)
+        self._traces.append(counts)
+        self.lines.update(counts)
+        return outputs
+
+    def measure_distances(self, checks: Iterable[Flow[Any]]) -> Flow[list[float]]:
+        """Run checks, and return how much the lines of source and follow-up differ in those that query both."""
+        distances = []
+        for check in checks:
+            self._traces.clear()
+            yield from check
+            if len(self._traces) == 2:
+                distances.append(_compute_trace_distance(*self._traces))
+        return distances
 
 
 @contextmanager
@@ -381,21 +413,6 @@ def count_lines(module: ModuleType) -> Iterator[Counter[int]]:
     finally:
         sys.settrace(before)
         threading.settrace(before_in_threads)
-
-
-def _trace_flow(flow: Flow[Any], system: Executor, module: ModuleType) -> list[Counter[int]]:
-    """Answer a flow, and return the executed lines of a module per query."""
-    traces = []
-    try:
-        query = next(flow)
-        while True:
-            query = query if isinstance(query, Query) else Query(query)
-            with count_lines(module) as counts:
-                outputs = system.execute(query.batch, scores=query.scores)
-            traces.append(counts)
-            query = flow.send(outputs)
-    except StopIteration:
-        return traces
 
 
 def _compute_trace_distance(first: Counter[int], second: Counter[int]) -> float:
