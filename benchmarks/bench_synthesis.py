@@ -48,8 +48,8 @@ def main():
 
 def _time_cycle(metric, size):
     began = time.perf_counter()
-    strategy, box = "GAOptimizeWeakestRemoval", dm.subjects["Box 2"]
-    dm.optimise(box, strategy, metric=metric, seeds=size, steps=CYCLES, change_rate=0, progress=False)
+    strategy, box = "weakest_removal", dm.subjects["Box 2"]
+    dm.optimise(box, strategy, metric=metric, seeds=size, max_cycles=CYCLES, change_rate=0, progress=False)
     return (time.perf_counter() - began) / CYCLES
 
 

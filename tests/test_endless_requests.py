@@ -116,7 +116,7 @@ CALLS = {
             **QUIET,
         },
     ),
-    "optimise": lambda: (dm.optimise, {"test_system": dm.subjects["Box 2"], "seeds": 5, "steps": 2, **QUIET}),
+    "optimise": lambda: (dm.optimise, {"model": dm.subjects["Box 2"], "seeds": 5, "max_cycles": 2, **QUIET}),
     "cover": lambda: (dm.cover, {"model": prepare("tree"), "data": INPUTS, **QUIET}),
     "select": lambda: (dm.select, {"model": prepare("tree"), "data": INPUTS.assign(y=ROWS % 2), "target": "y"}),
     "fairness": lambda: (
@@ -326,7 +326,7 @@ REQUESTS = {
     "a region that is hardly ever hit": lambda: dm.simulate("RT", rate=1e-12, trials=100, budget=HUGE, progress=False),
     "groups that are compared with all others": lambda: dm.generate([(0, 1)], "IPART", n=10**9 // 2),
     "steps without an end of patience": lambda: dm.optimise(
-        dm.subjects["Box 2"], seeds=5, steps=HUGE, patience=HUGE, progress=False
+        dm.subjects["Box 2"], seeds=5, max_cycles=HUGE, patience=HUGE, progress=False
     ),
     "examples": lambda: dm.laws(SPACE, examples=10**9 // 2, progress=False),
     "inputs drawn from a space": lambda: dm.check(Model(), SPACE, ["row order"], inputs=HUGE, progress=False),
@@ -442,7 +442,7 @@ def test_only_the_rows_that_are_queried_count(monkeypatch):
 BUDGETED = {
     "explore": lambda: dm.explore(Model(), SPACE, walks=HUGE, walk_distance=HUGE, budget="0.3s", progress=False),
     "walks that meet no border": lambda: dm.explore(always, SPACE, walks=HUGE, walk_distance=HUGE, budget="0.3s"),
-    "optimise": lambda: dm.optimise(dm.subjects["Box 2"], seeds=5, steps=HUGE, patience=HUGE, budget="0.3s"),
+    "optimise": lambda: dm.optimise(dm.subjects["Box 2"], seeds=5, max_cycles=HUGE, patience=HUGE, budget="0.3s"),
     "check": lambda: dm.check(KNeighborsClassifier(3), relations=["MR-0"], inputs=HUGE, budget="0.3s"),
     "credit": lambda: dm.credit(data=prepare("loans"), ladder="logistic_regression", repetitions=HUGE, budget="1s"),
 }

@@ -207,7 +207,7 @@ def get_values(name, folder):
         "inputs.AffineChange": {"amount": 1.0},
         "laws": {"test_system": SPACE},
         "mutate": {"operators": ["ASR"], "limit": 1, "compared": 5, "inputs": 3, "data": "random", "learners": None},
-        "optimise": {"test_system": dm.subjects["Box 2"], "seeds": 5, "steps": 2, "tree": None},
+        "optimise": {"model": dm.subjects["Box 2"], "seeds": 5, "max_cycles": 2, "tree": None},
         "parametrize_with_relations": {"relations": ["MR-0"], "data": None},
         "plan": {"data": SPACE},
         "play": lambda: {"script": write_script(folder), "test_system": "Box 1"},

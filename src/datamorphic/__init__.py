@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from .space.space import Space as Space
     from .space.text_feature import Text as Text
     from .synthesis.combination.run import combine as combine
-    from .synthesis.optimisation.api import optimise as optimise
+    from .synthesis.optimisation.run import optimise as optimise
     from .systems.wrap import wrap as wrap
     from .testing.assertions import assert_covers as assert_covers
     from .testing.assertions import assert_holds as assert_holds
@@ -124,7 +124,7 @@ _NAMES = {
     "space.points": "Points",
     "space.space": "Space",
     "synthesis.combination.run": "combine",
-    "synthesis.optimisation.api": "optimise",
+    "synthesis.optimisation.run": "optimise",
     "systems.wrap": "wrap",
     "testing.assertions": "assert_covers assert_holds",
     "testing.baselines": "assert_front_unchanged",

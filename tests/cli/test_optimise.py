@@ -10,9 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import datamorphic as dm
-from datamorphic.cli import completion
 from datamorphic.cli.main import app
-from datamorphic.synthesis.optimisation.strategies import STRATEGIES
 
 MODULE = """
 import os
@@ -51,7 +49,7 @@ class Broken(Line):
 rows = Line.space.sample(50, seed=0)
 tree = DecisionTreeClassifier(random_state=0).fit(rows, (rows.x * 6).astype(int))
 """
-BOX = ["--subject", "Box 2", "--strategy", "GAOptimizeWeakestRemoval", "--seeds", "20", "--steps", "3"]
+BOX = ["--subject", "Box 2", "--strategy", "GAOptimizeWeakestRemoval", "--seeds", "20", "--max-cycles", "3"]
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +76,7 @@ def test_text_and_files(folder):
 
 
 def test_json_is_all_that_is_printed():
-    result = run("line_tests:Line", "--metric", "mean_x", "--metric", "label_balance", "--steps", 2, "--json")
+    result = run("line_tests:Line", "--metric", "mean_x", "--metric", "label_balance", "--max-cycles", 2, "--json")
     document = json.loads(result.stdout)
     assert document["metrics"] == ["mean_x", "label_balance"]
     assert document["interrupted"] is False
@@ -90,7 +88,7 @@ def test_json_is_all_that_is_printed():
 @pytest.mark.parametrize("name", ["cases.csv", "cases.parquet", "cases.tcs"])
 def test_a_saved_test_set_is_improved_with_its_origins(name):
     assert run(*BOX, "--save", name).exit_code == 0
-    document = json.loads(run("--subject", "Box 2", "--tests", name, "--steps", 1, "--json").stdout)
+    document = json.loads(run("--subject", "Box 2", "--tests", name, "--max-cycles", 1, "--json").stdout)
     assert document["start_cases"] == 20
     saved = dm.TestSet.load(name, dm.subjects["Box 2"].known_space())
     assert (saved.origins >= 0).any()
@@ -103,16 +101,16 @@ def test_plain_rows_and_a_tree(folder):
     rows.to_parquet("rows.parquet")
     for name in ("rows.csv", "rows.parquet"):
         words = ["line_tests:Line", "--tests", name, "--target", "label", "--tree", "line_tests:tree", "--metric"]
-        document = json.loads(run(*words, "leaf_coverage", "--steps", 20, "--json").stdout)
+        document = json.loads(run(*words, "leaf_coverage", "--max-cycles", 20, "--json").stdout)
         assert document["fitness"]["leaf_coverage"] > document["start"]["leaf_coverage"]
     words = ["line_tests:tree", "--tests", "rows.csv", "--target", "label", "--metric", "mutation_score"]
-    assert json.loads(run(*words, "--steps", 2, "--json").stdout)["cases"] == 4
+    assert json.loads(run(*words, "--max-cycles", 2, "--json").stdout)["cases"] == 4
 
 
 @pytest.mark.slow
 def test_an_interrupted_run_is_resumed(folder, monkeypatch):
     monkeypatch.setenv("DATAMORPHIC_STORE", "runs.sqlite")
-    words = ["line_tests:Line", "--metric", "label_balance", "--steps", 3]
+    words = ["line_tests:Line", "--metric", "label_balance", "--max-cycles", 3]
     whole = json.loads(run(*words, "--json").stdout)
     (folder / "stop").touch()
     result = run(*words, "--json")
@@ -148,7 +146,3 @@ def test_wrong_use_and_failing_systems(words, code, message):
     assert result.exit_code == code
     assert message in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
-
-
-def test_completed_strategies_are_those_that_exist():
-    assert set(completion.VALUES["ga_strategy"]("")) == set(STRATEGIES)

@@ -44,7 +44,6 @@ PYTHON_ONLY = {
 #: parameters whose option has another name, in all commands
 RENAMED = {
     "kinds": "kind",
-    "steps": "column-step",
     "column_steps": "column-step",
     "orders": "order",
     "relations": "relation",
@@ -63,7 +62,7 @@ RENAMED = {
 RENAMED_IN = {
     ("mutate", "model"): "PROGRAM",
     ("combine", "model"): "SYSTEM",
-    ("optimise", "steps"): "steps",
+    ("optimise", "model"): "SYSTEM",
     ("hunt", "model"): "SYSTEM",
     ("hunt", "relations"): "RELATIONS",
     ("script", "test_system"): "system",

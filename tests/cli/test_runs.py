@@ -215,7 +215,7 @@ STORING_COMMANDS = {
     "check": ["check", "stopping_system:model", "data.csv"],
     "check of a learner": ["check", "stopping_system:Learner", "--inputs", 100, "--relation", "MR-0"],
     "combine": ["combine", SYSTEM, "--strategy", "permutationComplete"],
-    "optimise": ["optimise", SYSTEM, "--strategy", "GAOptimizeWeakestRemoval", "--metric", "mean_x", "--steps", 3],
+    "optimise": ["optimise", SYSTEM, "--strategy", "GAOptimizeWeakestRemoval", "--metric", "mean_x", "--max-cycles", 3],
     "laws": ["laws", SYSTEM, "--examples", 20],
     "script": ["script", "all.scr", "--system", SYSTEM],
     "study": ["study", "random_target"],

@@ -154,5 +154,7 @@ def test_a_command_is_recorded_and_replays_to_the_same_test_set(folder, words, s
         front = dm.explore(box, strategy="random_target", walks=20, seeds=30, seed=4)
         assert len(replayed) == len(front.seeds) + front.mutants
         return
-    result = dm.combine(box, seeds=3, seed=4) if words[0] == "combine" else dm.optimise(box, seeds=10, steps=2, seed=4)
+    result = (
+        dm.combine(box, seeds=3, seed=4) if words[0] == "combine" else dm.optimise(box, seeds=10, max_cycles=2, seed=4)
+    )
     pd.testing.assert_frame_equal(replayed.input, result.tests.input)

@@ -192,6 +192,11 @@ VERBS = {
     "check": Verb(("check", "deciding:decide", "people.csv"), 4),
     "check of a learner": Verb(("check", "deciding:Learner", "--inputs", "40", "--relation", "necessary"), 600),
     "test": Verb(("test", "deciding:decide", "people.csv", "--batch", "50", "--budget", "100000 runs"), 25),
+    "optimise": Verb(
+        ("optimise", "deciding:Loans", "--metric=label_balance", "--strategy=weakest_removal", "--max-cycles=5"),
+        4,
+        small_budget=None,
+    ),
     "explore": Verb(("explore", "deciding:decide", "people.csv", "--walks", "60"), 6, small_budget=None),
     "cover": Verb(("cover", "deciding:decide", "people.csv", "--surrogate"), 6),
     "hunt": Verb(
@@ -320,6 +325,11 @@ def test_reports_are_written(call, verb, tmp_path):
     call(*case.arguments, "--html=report.html", "--junit=junit.xml", "--store=none", code=case.exit_code)
     assert "<html" in (tmp_path / "report.html").read_text()
     assert "<testsuite" in (tmp_path / "junit.xml").read_text()
+
+
+def test_an_optimisation_ends_with_its_budget(call):
+    document = json.loads(call(*VERBS["optimise"].arguments, "--budget=210 runs", "--json", code=0))
+    assert (document["stopped"], document["executions"]) == ("budget", 210)
 
 
 def test_an_exploration_ends_with_its_budget(call):

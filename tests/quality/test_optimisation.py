@@ -29,7 +29,7 @@ def test_every_strategy_makes_points_more_diverse(strategy):
     system, gains = derive(SQUARE), []
     for seed in FEWER_SEEDS if strategy in LEAST_GAIN else SEEDS:
         result = dm.optimise(
-            system, strategy, tests=SQUARE.sample(POINTS, seed=seed), steps=STEPS, mutant_ratio=0.25, seed=seed
+            system, strategy, tests=SQUARE.sample(POINTS, seed=seed), max_cycles=STEPS, mutant_ratio=0.25, seed=seed
         )
         assert len(result.tests) == POINTS
         gains.append(result.gain["mean_nearest_distance"])
@@ -41,7 +41,9 @@ def test_60_cases_show_more_of_the_border_than_all_cases_of_random_search():
     """Random search may keep every case that it executes, so its set is ten times as large."""
     box, differences = dm.subjects["Box 2"], []
     for seed in FEWER_SEEDS:
-        result = dm.optimise(box, "GAOptimizeWeakestRemoval", metric="border_coverage", seeds=60, steps=20, seed=seed)
+        result = dm.optimise(
+            box, "GAOptimizeWeakestRemoval", metric="border_coverage", seeds=60, max_cycles=20, seed=seed
+        )
         random_points = box.known_space().sample(result.executions, seed=1000 + seed, points=True)
         random_cases = TestSet.of_seeds(random_points).with_outputs(box.sut.execute(random_points))
         assert len(result.tests) == 60

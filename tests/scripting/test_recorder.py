@@ -73,7 +73,7 @@ def test_calls_of_public_functions_replay_to_their_test_sets(tmp_path):
         "explore": lambda: dm.explore(box, strategy="random_walk", walks=40, seeds=30, moves=moves, seed=4),
         "combine": lambda: dm.combine(box, "permutationComplete", seeds=4, datamorphisms=moves, seed=2),
         "optimise": lambda: dm.optimise(
-            box, "GAOptimizeWeakestRemoval", seeds=20, steps=3, metric=["diversity"], seed=5
+            box, "GAOptimizeWeakestRemoval", seeds=20, max_cycles=3, metric=["diversity"], seed=5
         ),
     }
     for name, call in calls.items():

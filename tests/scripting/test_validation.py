@@ -149,7 +149,7 @@ def test_a_map_names_other_test_systems(folder):
         ("optimise(metric=border_cover)", (1, 10), "Did you mean 'border_coverage'?"),
         ("combine(filters=sparse)", (1, 9), "Use testSetFilter([sparse])"),
         ("explore(moves=mid)", (1, 9), "needs at least one move"),
-        ("optimise(steps=0)", (1, 1), "'steps' parameter of optimise"),
+        ("optimise(steps=0)", (1, 1), "'max_cycles' parameter of optimise"),
         ("explore(walks=1;walks=2)", (1, 1), "is given twice"),
         ("saveTestResult(cases.xyz)", (1, 16), "Known extensions"),
         ("randomTargetExplore(0,mid)", (1, 21), "must be from 1 to"),

@@ -59,9 +59,6 @@ VALUES: dict[str, Callable[[str], Iterable[str]]] = {
     "inputs": _list_data_sets,
     "engine": _offer("serial processes threads dask://"),
     "fail_on": _offer("fault concern advice never"),
-    "ga_strategy": _offer(
-        "GAOptimizeFilter GAOptimizeWeakestRemoval GAOptimizeStrongestMutant GAOptimizeRandomRemoval"
-    ),
     "generator": _offer(
         "MT-RT MT-ART-Min MT-ART-Avg MT-ART-Max SFIDMT-ART MT-BART MT-IPART MT-RPART SFIDMT-BART FSCS-ART FSCS-EC MD-ART "
         "RRT RPART BART IPART Sobol Halton"

@@ -17,7 +17,6 @@ from . import options as opt
 from .command import find_command
 from .console import make_console, prepare_output_files, print_json, print_line, print_table
 from .exit_codes import ExitCode
-from .optimise import OPTIMISE_REQUEST_KEYS, OPTIONAL_OPTIMISE_KEYS, run_optimisation
 from .script import REQUEST_KEYS as SCRIPT_KEYS
 from .script import run_script
 from .stores import find_missing_default_store, format_store_option, open_required_store
@@ -203,11 +202,6 @@ def resume(
         elif stored_run.verb == "study":
             request = _validate_request(request, run_store, run, trust, STUDY_REQUEST_KEYS)
             run_study(request, run_store, **resume_options)
-        elif stored_run.verb == "optimise":
-            request = _validate_request(
-                request, run_store, run, trust, OPTIMISE_REQUEST_KEYS, optional_keys=OPTIONAL_OPTIMISE_KEYS
-            )
-            run_optimisation(request, run_store, trust=trust, **resume_options)
         else:
             raise StoreError(f"Run {run} is of the kind {stored_run.verb!r}, which this version cannot resume.")
 

@@ -14,10 +14,10 @@ from ..morphisms.subject import SubjectUnderTest, build_subject
 from ..synthesis.combination.options import ChainOptions
 from ..synthesis.combination.result import CombinationResult
 from ..synthesis.combination.run import run_combination
-from ..synthesis.optimisation.options import OptimiseOptions
-from ..synthesis.optimisation.registry import build_metrics
+from ..synthesis.optimisation.options import SearchOptions
 from ..synthesis.optimisation.result import Optimisation
-from ..synthesis.optimisation.runner import build_optimisation_subject, run_optimisation
+from ..synthesis.optimisation.run import run_optimisation
+from ..synthesis.optimisation.subject import OptimisationSubject
 from .call_options import POOL_SEEDS, parse_options
 from .names import OPTION_MORPHISMS
 from .pool_state import command
@@ -79,14 +79,12 @@ class CallCommands(SynthesisCommands):
         ``"seeds=pool"`` starts from the cases of the pool.
         """
         arguments, seed, seeds = self._read_options("optimise", options)
-        optimise_options = OptimiseOptions(**arguments, timeout=self.timeout)
+        optimise_options = SearchOptions(**arguments, timeout=self.timeout)
         rng = to_generator("seed", "optimise", seed)
         tests, count = (seeds, None) if isinstance(seeds, TestSet) else (None, seeds)
-        subject = build_optimisation_subject(self._bind_system(), tests, count, rng)
-        metrics = build_metrics(optimise_options, subject.system, subject.sut)
+        subject = OptimisationSubject.of_system(self._bind_system(), tests, count, rng)
         result = run_optimisation(
-            subject,
-            metrics,
+            optimise_options.add_metrics(subject),
             rng,
             optimise_options,
             seed=seed,

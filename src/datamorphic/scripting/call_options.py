@@ -42,7 +42,7 @@ CALL_OPTIONS: dict[str, dict[str, OptionKind]] = {
     "optimise": {
         **_COMMON,
         **dict.fromkeys(("metric", "datamorphisms", "filters"), OptionKind.NAMES),
-        **dict.fromkeys(("steps", "patience"), OptionKind.WHOLE),
+        **dict.fromkeys(("max_cycles", "steps", "patience"), OptionKind.WHOLE),
         **dict.fromkeys(("mutant_ratio", "remove_ratio", "change_rate"), OptionKind.NUMBER),
     },
 }
@@ -60,6 +60,8 @@ def to_script_words(message: str, command: str) -> str:
     """
     function = "optimise" if command.startswith("GAOptimize") else "explore"
     remedy = "budget=1h" if command in CALL_OPTIONS else f"{function}(seeds=pool;budget=1h)"
+    if command.startswith("GAOptimize"):
+        message = message.replace("max_cycles", "steps")  # as these commands call it
     return COMMAND_LINE_HINT.sub("", message.replace(LIMIT_TIME, f"limit the time with {remedy}"))
 
 
@@ -68,8 +70,8 @@ def parse_options(function: str, texts: Iterable[str]) -> dict[str, Any]:
     known, options = CALL_OPTIONS[function], dict[str, Any]()
     for text in texts:
         name, sign, value = (part.strip() for part in text.partition("="))
-        if function == "explore" and name == "steps":  # as scripts of earlier versions have it
-            name = "max_halvings"
+        if name == "steps":  # as scripts of earlier versions have it
+            name = {"explore": "max_halvings", "optimise": "max_cycles"}.get(function, name)
         if name not in known:
             raise UsageError(f"{function} has no option {name[:60]!r}. {suggest_name(name[:60], known)}")
         if not sign:

@@ -12,10 +12,10 @@ from ..morphisms.cases import TestSet
 from ..synthesis.combination.options import ChainOptions
 from ..synthesis.combination.result import CombinationResult
 from ..synthesis.combination.run import run_combination
-from ..synthesis.optimisation.options import OptimiseOptions
-from ..synthesis.optimisation.registry import build_metrics
+from ..synthesis.optimisation.options import SearchOptions
 from ..synthesis.optimisation.result import Optimisation
-from ..synthesis.optimisation.runner import build_optimisation_subject, run_optimisation
+from ..synthesis.optimisation.run import run_optimisation
+from ..synthesis.optimisation.subject import OptimisationSubject
 from .case_commands import CaseCommands
 from .names import FITNESS
 from .pool_state import command, to_list
@@ -235,7 +235,7 @@ class SynthesisCommands(CaseCommands):
     ) -> Optimisation:
         rng, book, tests = self._next_generator(), self.source.names, self._require_tests()
         numbers = {
-            "steps": steps,
+            "max_cycles": steps,
             "mutant_ratio": mutant_ratio,
             "remove_ratio": remove_ratio,
             "change_rate": change_rate,
@@ -243,18 +243,16 @@ class SynthesisCommands(CaseCommands):
         numeric_options: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None}
         chosen = [entry.name for entry in book.expand("datamorphism", to_list(datamorphisms))]
         metric_names = [DEFAULT_METRIC] if metrics is None else to_list(metrics)
-        options = OptimiseOptions(
+        options = SearchOptions(
             strategy=strategy,
             metric=[entry.name for entry in book.expand(FITNESS, metric_names)],
             datamorphisms=chosen,
             timeout=self.timeout,
             **numeric_options,
         )
-        subject = build_optimisation_subject(self._bind_system(chosen), tests, None, rng)
-        fitness = build_metrics(options, subject.system, subject.sut)
+        subject = OptimisationSubject.of_system(self._bind_system(chosen), tests, None, rng)
         result = run_optimisation(
-            subject,
-            fitness,
+            options.add_metrics(subject),
             rng,
             options,
             seed=self.seed,

@@ -16,7 +16,7 @@ from ..errors import DatamorphicError, ScriptError, UsageError
 from ..exploration.options import WalkOptions
 from ..morphisms.case_files import validate_suffix
 from ..synthesis.combination.options import ChainOptions
-from ..synthesis.optimisation.options import OptimiseOptions
+from ..synthesis.optimisation.options import SearchOptions
 from .call_options import CALL_OPTIONS, parse_options
 from .commands import ParameterKind
 from .folder import ScriptFolder, read_script
@@ -30,7 +30,7 @@ MAX_SCRIPTS = 1_000
 MAX_TOTAL_BYTES = 10_000_000  # of all scripts together
 #: commands that query the system under test
 QUERYING_COMMANDS = ("randomTargetExplore", "directedWalkExplore", "randomWalkExplore", "executeTestCases", "explore")
-OPTION_CLASSES = {"explore": WalkOptions, "combine": ChainOptions, "optimise": OptimiseOptions}
+OPTION_CLASSES = {"explore": WalkOptions, "combine": ChainOptions, "optimise": SearchOptions}
 NO_SYSTEM_MESSAGE = (
     "No test system is loaded. Name one with --subject or --system (test_system in Python), or with loadTestSpec(...)."
 )

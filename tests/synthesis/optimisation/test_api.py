@@ -22,14 +22,14 @@ TREE = DecisionTreeClassifier(random_state=0).fit(INPUTS, IRIS["target"])
 
 
 def optimise(**options):
-    return dm.optimise(BOX, "GAOptimizeWeakestRemoval", **{"seeds": 20, "steps": 3, **options})
+    return dm.optimise(BOX, "GAOptimizeWeakestRemoval", **{"seeds": 20, "max_cycles": 3, **options})
 
 
 # -- what it starts from -------------------------------------------------------------------------------------------
 
 
 def test_the_seed_maker_makes_the_first_set():
-    assert len(dm.optimise(BOX, steps=1).start) == 200
+    assert len(dm.optimise(BOX, max_cycles=1).start) == 200
     assert len(optimise().start) == 20
     assert set(optimise().start.made_by_names) == {"random_values"}
 
@@ -48,7 +48,7 @@ def test_a_frame_or_a_test_set_can_be_improved():
 def test_a_test_set_of_another_space_is_moved_to_that_of_the_system():
     frame = BOX.known_space().sample(15, seed=1) / 3
     narrow = TestSet.of_seeds(dm.Space.from_frame(frame).points(frame), first_id=7)
-    result = optimise(tests=narrow, seeds=None, steps=15)
+    result = optimise(tests=narrow, seeds=None, max_cycles=15)
     assert result.tests.space.features == BOX.known_space().features
     assert result.start.ids.tolist() == narrow.ids.tolist()
     assert result.tests.input["x"].max() > frame["x"].max()  # the bounds are those of the system
@@ -62,7 +62,7 @@ def test_a_model_gets_the_moves_of_its_space():
         metric=["leaf_coverage", "mutation_score"],
         tests=IRIS.sample(15, random_state=1),
         target="target",
-        steps=8,
+        max_cycles=8,
     )
     assert result.system == "DecisionTreeClassifier"
     assert result.executions == 0
@@ -77,7 +77,7 @@ def test_the_tree_can_be_another_model():
         return np.where(frame["petal length (cm)"] > 2.5, "long", "short")
 
     tests = INPUTS.sample(15, random_state=1)
-    result = dm.optimise(predict, metric="leaf_coverage", tests=tests, tree=TREE, steps=2)
+    result = dm.optimise(predict, metric="leaf_coverage", tests=tests, tree=TREE, max_cycles=2)
     assert result.start_fitness["leaf_coverage"] == dm.cover(TREE, tests).share
 
 
@@ -89,7 +89,7 @@ def test_a_test_system_without_a_system_under_test():
         def shifted(self, p, rng):
             return p.assign(x=rng.random(len(p)))
 
-    result = dm.optimise(Bare, seeds=10, steps=5)
+    result = dm.optimise(Bare, seeds=10, max_cycles=5)
     assert result.gain["mean_nearest_distance"] > 0
 
 
@@ -98,7 +98,7 @@ def test_a_test_system_without_a_system_under_test():
     [
         ({"strategy": "GAOptimizeAll"}, ArgumentError, "no strategy 'GAOptimizeAll'"),
         ({"seeds": 1}, ArgumentError, "seeds"),
-        ({"steps": 0}, ArgumentError, "steps"),
+        ({"max_cycles": 0}, ArgumentError, "max_cycles"),
         ({"patience": 0}, ArgumentError, "patience"),
         ({"mutant_ratio": 0}, ArgumentError, "mutant_ratio"),
         ({"mutant_ratio": 11}, ArgumentError, "at most 10"),
@@ -120,7 +120,7 @@ def test_a_test_system_without_a_system_under_test():
 )
 def test_wrong_use_says_what_to_do(options, error, message):
     with pytest.raises(error, match=message):
-        dm.optimise(BOX, **{"strategy": "GAOptimizeWeakestRemoval", "seeds": 20, "steps": 3, **options})
+        dm.optimise(BOX, **{"strategy": "GAOptimizeWeakestRemoval", "seeds": 20, "max_cycles": 3, **options})
 
 
 # -- what it returns -----------------------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ def test_exports():
 
 
 def test_a_metric_that_began_at_zero_has_no_percentage():
-    result = dm.optimise(BOX, "GAOptimizeWeakestRemoval", metric="border_coverage", seeds=40, steps=12)
+    result = dm.optimise(BOX, "GAOptimizeWeakestRemoval", metric="border_coverage", seeds=40, max_cycles=12)
     assert result.start_fitness["border_coverage"] == 0
     assert result.gain["border_coverage"] == np.inf
     assert "border_coverage from 0 to 0.0" in result.describe()
@@ -192,7 +192,7 @@ def test_an_interrupted_run_resumes_to_the_same_result(tmp_path):
 
     def improve(**options):
         tests, space = BOX.known_space().sample(20, seed=1), BOX.known_space()
-        options |= {"metric": "border_coverage", "tests": tests, "space": space, "steps": 6}
+        options |= {"metric": "border_coverage", "tests": tests, "space": space, "max_cycles": 6}
         return dm.optimise(classify, "GAOptimizeWeakestRemoval", **options)
 
     whole = improve()
@@ -219,3 +219,26 @@ def test_a_run_without_executions_starts_again(tmp_path):
     assert spent.stopped == "budget"
     with dm.Store.open(url) as store:
         assert store.run(1).state == "finished"
+
+
+@pytest.mark.parametrize(
+    ("plain", "published"),
+    [
+        ("filter", "GAOptimizeFilter"),
+        ("weakest_removal", "GAOptimizeWeakestRemoval"),
+        ("strongest_mutant", "GAOptimizeStrongestMutant"),
+        ("random_removal", "GAOptimizeRandomRemoval"),
+    ],
+)
+def test_strategies_have_plain_names(plain, published):
+    first, second = (dm.optimise(BOX, name, seeds=20, max_cycles=2) for name in (plain, published))
+    assert first.strategy == second.strategy == published
+    assert first.fitness == second.fitness
+
+
+def test_former_names_warn():
+    with pytest.warns(DeprecationWarning, match="'steps' of optimise is now called 'max_cycles'"):
+        result = dm.optimise(BOX, seeds=20, steps=2)
+    assert result.settings["steps"] == result.cycles[-1].cycle == 2
+    with pytest.warns(DeprecationWarning, match="'test_system' of optimise is now called 'model'"):
+        dm.optimise(test_system=BOX, seeds=20, max_cycles=2)

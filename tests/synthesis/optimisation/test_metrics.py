@@ -12,8 +12,8 @@ from datamorphic.morphisms.cases import TestSet
 from datamorphic.morphisms.system import TestSystem
 from datamorphic.space.outputs import Outputs
 from datamorphic.synthesis.optimisation.metrics import FunctionMetric, LabelBalance, remove_in_rounds
-from datamorphic.synthesis.optimisation.options import OptimiseOptions
-from datamorphic.synthesis.optimisation.registry import build_metrics
+from datamorphic.synthesis.optimisation.options import SearchOptions
+from datamorphic.synthesis.optimisation.subject import OptimisationSubject
 from support.cases import in_one_test
 
 LINE = dm.Space([dm.Continuous("x", 0, 1, step=0.1)])
@@ -98,7 +98,9 @@ class Rightmost:
 
 
 def find(names, system=Rightmost, sut=None):
-    return [metric.name for metric in build_metrics(OptimiseOptions(metric=names), TestSystem.collect(system), sut)]
+    start = TestSet.of_seeds(LINE.sample(2, seed=0, points=True))
+    subject = OptimisationSubject(name="line", system=TestSystem.collect(system), sut=sut, tests=start)
+    return [metric.name for metric in SearchOptions(metric=names).add_metrics(subject).metrics]
 
 
 def test_metrics_are_found_in_any_style_and_own_ones_come_first():

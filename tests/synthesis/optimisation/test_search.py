@@ -49,7 +49,7 @@ class FilteredSquare(Square):
 @pytest.mark.slow
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_fitness_never_falls_and_the_size_stays(strategy):
-    result = dm.optimise(Square, strategy, metric="mean_x", steps=4, change_rate=0)
+    result = dm.optimise(Square, strategy, metric="mean_x", max_cycles=4, change_rate=0)
     values = result.history["mean_x"].to_numpy()
     assert (np.diff(values) >= 0).all()
     assert values[-1] > values[0]
@@ -60,7 +60,7 @@ def test_fitness_never_falls_and_the_size_stays(strategy):
 
 
 def test_the_best_set_has_no_case_twice_and_every_case_can_be_traced():
-    result = dm.optimise(Square, steps=10)
+    result = dm.optimise(Square, max_cycles=10)
     assert len(np.unique(result.tests.ids)) == len(result.tests)
     pool = result.pool
     assert (pool.rows_of(result.tests.ids) >= 0).all()
@@ -71,7 +71,7 @@ def test_the_best_set_has_no_case_twice_and_every_case_can_be_traced():
 
 
 def test_the_same_seed_gives_the_same_set_on_every_engine():
-    options = {"metric": "border_coverage", "steps": 4, "seeds": 30}
+    options = {"metric": "border_coverage", "max_cycles": 4, "seeds": 30}
     first = dm.optimise(dm.subjects["Box 2"], "GAOptimizeWeakestRemoval", seed=3, **options)
     again = dm.optimise(
         dm.subjects["Box 2"], "GAOptimizeWeakestRemoval", seed=3, engine="threads:2", batch=7, **options
@@ -85,17 +85,17 @@ def test_a_search_ends_when_nothing_grows_for_as_long_as_its_patience():
     def size(tests):
         return float(len(tests))
 
-    result = dm.optimise(Square, metric=size, steps=30, patience=4)
+    result = dm.optimise(Square, metric=size, max_cycles=30, patience=4)
     assert (result.stopped, result.cycles[-1].cycle) == ("converged", 4)
     assert "no metric grew by 0.1% within 4 cycles" in result.describe()
-    assert dm.optimise(Square, metric=size, steps=9, patience=4, change_rate=0).cycles[-1].cycle == 9
+    assert dm.optimise(Square, metric=size, max_cycles=9, patience=4, change_rate=0).cycles[-1].cycle == 9
 
 
 def test_a_metric_that_is_still_zero_does_not_end_the_search():
     def nothing(tests):
         return 0.0
 
-    assert dm.optimise(Square, metric=nothing, steps=7, patience=2).stopped == "steps"
+    assert dm.optimise(Square, metric=nothing, max_cycles=7, patience=2).stopped == "steps"
 
 
 def test_growth_is_measured_against_the_earlier_value():
@@ -104,18 +104,18 @@ def test_growth_is_measured_against_the_earlier_value():
         return calls[0]
 
     # 101 at the start, then 1 more per cycle: 3 % within 3 cycles
-    assert dm.optimise(Square, metric=count_calls, steps=12, patience=3, change_rate=0.02).stopped == "steps"
+    assert dm.optimise(Square, metric=count_calls, max_cycles=12, patience=3, change_rate=0.02).stopped == "steps"
 
 
 def test_declared_filters_shrink_the_set_and_the_result_says_so():
-    result = dm.optimise(FilteredSquare, metric="mean_x", steps=8, seed=1)
+    result = dm.optimise(FilteredSquare, metric="mean_x", max_cycles=8, seed=1)
     expected = int((result.start.input["y"] < 0.4).sum())
     assert len(result.start) == 24
     assert len(result.tests) == expected < 24
     assert (result.tests.input["y"] < 0.4).all()
     assert f"The filters left {expected} of the 24 cases to start from." in result.describe()
     assert result.gain["mean_x"] > 0
-    assert len(dm.optimise(FilteredSquare, metric="mean_x", steps=2, filters=[]).tests) == 24
+    assert len(dm.optimise(FilteredSquare, metric="mean_x", max_cycles=2, filters=[]).tests) == 24
 
 
 def test_filters_that_leave_nothing_are_an_error():
@@ -129,7 +129,7 @@ def test_filters_that_leave_nothing_are_an_error():
 
 
 def test_a_budget_of_executions_is_kept():
-    result = dm.optimise(Square, metric="label_balance", budget=70, steps=20)
+    result = dm.optimise(Square, metric="label_balance", budget=70, max_cycles=20)
     assert result.stopped == "budget"
     assert 60 <= result.executions <= 70
     assert result.executions == result.history["executions"].iloc[-1]
@@ -137,15 +137,17 @@ def test_a_budget_of_executions_is_kept():
 
 
 def test_a_budget_of_time_is_kept_without_executions():
-    result = dm.optimise(Square, steps=100_000, change_rate=0, budget="0.2s")
+    result = dm.optimise(Square, max_cycles=100_000, change_rate=0, budget="0.2s")
     assert result.stopped == "budget"
     assert result.executions == 0
 
 
 def test_a_filter_that_does_not_look_at_the_metric_is_mentioned():
-    assert "GAOptimizeWeakestRemoval usually gains more" in dm.optimise(Square, metric="mean_x", steps=1).describe()
+    assert (
+        "GAOptimizeWeakestRemoval usually gains more" in dm.optimise(Square, metric="mean_x", max_cycles=1).describe()
+    )
     for options in ({"strategy": "GAOptimizeRandomRemoval", "metric": "mean_x"}, {}):
-        assert "usually" not in dm.optimise(Square, steps=1, **options).describe()
+        assert "usually" not in dm.optimise(Square, max_cycles=1, **options).describe()
 
 
 def test_nothing_is_executed_unless_a_metric_needs_it():
@@ -154,10 +156,10 @@ def test_nothing_is_executed_unless_a_metric_needs_it():
         def classify(self, p):
             raise AssertionError
 
-    result = dm.optimise(Untouchable, steps=2)
+    result = dm.optimise(Untouchable, max_cycles=2)
     assert result.tests.outputs is None
     with pytest.raises(SystemFailed):
-        dm.optimise(Untouchable, metric="border_coverage", steps=2)
+        dm.optimise(Untouchable, metric="border_coverage", max_cycles=2)
 
 
 def test_cases_without_an_answer_do_not_end_the_search():
@@ -168,7 +170,7 @@ def test_cases_without_an_answer_do_not_end_the_search():
                 raise ValueError("too far")
             return case["x"] > 0.2
 
-    result = dm.optimise(Fragile, "GAOptimizeWeakestRemoval", metric="label_balance", steps=5)
+    result = dm.optimise(Fragile, "GAOptimizeWeakestRemoval", metric="label_balance", max_cycles=5)
     assert result.fitness["label_balance"] >= result.start_fitness["label_balance"]
     assert result.tests.outputs is not None
 
@@ -189,7 +191,7 @@ def test_several_metrics_keep_sets_of_which_none_is_better():
         return -mean_y(tests)
 
     result = dm.optimise(
-        Square, "GAOptimizeWeakestRemoval", metric=["mean_nearest_distance", mean_y, low_y], steps=8, change_rate=0
+        Square, "GAOptimizeWeakestRemoval", metric=["mean_nearest_distance", mean_y, low_y], max_cycles=8, change_rate=0
     )
     fitness = result.trade_offs[list(result.metrics)].to_numpy()
     assert len(result.sets) == len(fitness) > 1

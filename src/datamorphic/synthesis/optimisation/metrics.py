@@ -8,6 +8,7 @@ cases to remove, one after the other, because two cases may be dispensable only 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,8 @@ from ...space.features import Mask
 
 Numbers = npt.NDArray[np.float64]
 RowNumbers = npt.NDArray[np.intp]
+#: the name of a metric, or a function of a test set
+MetricLike: TypeAlias = str | Callable[[TestSet], float]
 
 REMOVAL_ROUNDS = 10  # in which the weakest cases are removed, if scores are cheap to compute again
 MAX_MEASURED_CASES = 64  # whose contributions are measured one by one

@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ..._text import suggest_name
+from ..._typing import ModelLike
 from ...errors import ArgumentError
 from ...morphisms.morphism import normalize_name
 from ...morphisms.system import TestSystem
-from ...systems.base import Executor
 from .coverage_metrics import BorderCoverage, LeafCoverage, TreeMutationScore, find_forest
 from .diversity import MeanNearestDistance
-from .metrics import DeclaredMetric, FitnessMetric, FunctionMetric, LabelBalance
-from .options import MetricLike, OptimiseOptions
+from .metrics import DeclaredMetric, FitnessMetric, FunctionMetric, LabelBalance, MetricLike
+from .subject import OptimisationSubject
 
 ALIASES = {"diversity": "mean_nearest_distance"}
 
 
 def build_metrics(
-    options: OptimiseOptions, system: TestSystem, sut: Executor | None, *, numeric: bool = False
+    chosen_metrics: Sequence[MetricLike],
+    subject: OptimisationSubject,
+    *,
+    tree: ModelLike | None,
+    tolerance: float | None,
 ) -> list[FitnessMetric]:
-    """Return the metrics that the options name; `numeric` says that the system answers real numbers."""
+    """Return the metrics that are named, or given as functions."""
+    system, sut = subject.system, subject.sut
     labels = None if sut is None or sut.labels is None else tuple(sut.labels)
     stock: dict[str, Callable[[], FitnessMetric]] = {
         "mean_nearest_distance": MeanNearestDistance,
-        "border_coverage": lambda: BorderCoverage(labels, numeric=numeric),
-        "leaf_coverage": lambda: LeafCoverage(find_forest(options.tree, sut, "leaf_coverage")),
-        "mutation_score": lambda: TreeMutationScore(
-            find_forest(options.tree, sut, "mutation_score"), options.tolerance
-        ),
+        "border_coverage": lambda: BorderCoverage(labels, numeric=subject.has_numeric_answers),
+        "leaf_coverage": lambda: LeafCoverage(find_forest(tree, sut, "leaf_coverage")),
+        "mutation_score": lambda: TreeMutationScore(find_forest(tree, sut, "mutation_score"), tolerance),
         "label_balance": lambda: LabelBalance(labels),
     }
-    metrics = [_build_metric(metric, stock, system, sut is not None) for metric in options.metrics]
+    metrics = [_build_metric(metric, stock, system, sut is not None) for metric in chosen_metrics]
     names = [metric.name for metric in metrics]
     for metric in metrics:
         if names.count(metric.name) > 1:

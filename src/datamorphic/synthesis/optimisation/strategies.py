@@ -145,12 +145,22 @@ STRATEGIES: dict[str, type[OptimisationStrategy]] = {
 }
 
 
-def find_strategy(name: object) -> type[OptimisationStrategy]:
-    """Return a strategy by its published name, in any style of writing."""
-    for known, strategy in STRATEGIES.items():
-        if isinstance(name, str) and normalize_name(name) in (normalize_name(known), normalize_name(known[2:])):
+#: the plain names of the strategies
+PLAIN_NAMES: dict[str, type[OptimisationStrategy]] = {
+    "filter": FilterStrategy,
+    "weakest_removal": WeakestRemovalStrategy,
+    "strongest_mutant": StrongestMutantStrategy,
+    "random_removal": RandomRemovalStrategy,
+}
+
+
+def find_strategy(name: str) -> type[OptimisationStrategy]:
+    """Return a strategy by its plain or its published name, in any style of writing."""
+    known = PLAIN_NAMES | STRATEGIES | {name.removeprefix("GA"): strategy for name, strategy in STRATEGIES.items()}
+    for known_name, strategy in known.items():
+        if normalize_name(name) == normalize_name(known_name):
             return strategy
-    raise ArgumentError(f"optimise has no strategy {name!r}. {suggest_name(name, STRATEGIES)}")
+    raise ArgumentError(f"optimise has no strategy {name!r}. {suggest_name(name, [*PLAIN_NAMES, *STRATEGIES])}")
 
 
 def _leave_out(tests: TestSet, rows: RowNumbers) -> TestSet:

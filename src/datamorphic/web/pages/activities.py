@@ -18,7 +18,7 @@ from ...runs.progress import format_duration
 from ...scripting.formatter import format_names, quote_text
 from ...scripting.grammar import replace_control_characters
 from ...synthesis.combination.chains import format_size
-from ...synthesis.optimisation.options import OptimiseOptions
+from ...synthesis.optimisation.options import SearchOptions
 from ..components.case_table_view import CaseTableView
 from ..components.errors import show_errors
 from ..components.front_plot import FrontPlot
@@ -398,7 +398,7 @@ class ActivitiesPage:
 
         async def estimate() -> None:
             reply = await self._pool.ask("estimate", text=build("1"))
-            ratio = OptimiseOptions().mutant_ratio if mutant_ratio.value is None else float(mutant_ratio.value)
+            ratio = SearchOptions().mutant_ratio if mutant_ratio.value is None else float(mutant_ratio.value)
             estimate_text.set_text(describe_optimisation(reply, int(_read_count(steps)), ratio))
 
         with ui.element("div").classes("row"):
