@@ -163,10 +163,3 @@ def load_data(text: str) -> pd.DataFrame:
     from ..data.sets import load
 
     return load(name)
-
-
-def load_rows(inputs: str | None, data: str | None) -> pd.DataFrame:
-    """Return the data of a command that needs them, given as an argument or as an option."""
-    if inputs is None and data is None:
-        raise UsageError("Say which rows: a CSV or Parquet file, or data:NAME.")
-    return load_data(str(choose_model_and_data(None, inputs, None, data, None)[1]))

@@ -44,9 +44,6 @@ Json = Annotated[bool, flag("--json", "Print one JSON document on stdout and not
 
 # -- the system under test and its data --------------------------------------------------------------------------------
 
-ModelArgument = Annotated[
-    str | None, argument("MODEL", "A model file, a service (.toml), or module:object. Leave it out with --subject.")
-]
 DataArgument = Annotated[str | None, argument("DATA", "Real inputs: a CSV or Parquet file, or data:NAME (data:iris).")]
 Subject = Annotated[str | None, option("NAME", 'A built-in classifier instead of MODEL, e.g. "Box 1".')]
 Data = Annotated[str | None, option("DATA", "The same as the argument DATA.")]
@@ -59,7 +56,6 @@ Classes = Annotated[
     str | None,
     option("A,B,...", "The names of the classes, in the order of the scores that MODEL answers, e.g. no,yes."),
 ]
-Scalar = Annotated[bool, flag("--scalar", "MODEL is a function of one case: its features by name, or one dict.")]
 SystemName = Annotated[
     str | None, option("TEXT", "What reports call the system under test. The default is its own name.")
 ]
@@ -138,18 +134,12 @@ JunitFile = Annotated[Path | None, option("FILE", "Write a JUnit XML file for CI
 RecordFile = Annotated[
     Path | None, option("FILE", "Record this call as a script, on test systems only.", panel=FILES_PANEL)
 ]
-FrontFile = Annotated[Path | None, option("FILE", "Write the front to this Parquet file.", panel=FILES_PANEL)]
 
 # -- learners and generators -------------------------------------------------------------------------------------------
 
 LearnerParameters = Annotated[
     list[str] | None, option("NAME=VALUE", "A parameter of the learner, e.g. n_neighbors=3. Repeatable.")
 ]
-LikeLearner = Annotated[
-    str | None,
-    option("CLASS", "The scikit-learn class whose algorithm it implements, e.g. sklearn.naive_bayes:GaussianNB."),
-]
-InputCount = Annotated[int, option("N", "Number of inputs per relation.", "--inputs", min=1)]
 
 
 def parse_hints(
