@@ -31,6 +31,7 @@ SYMMETRY_TOLERANCE_KM = 0.002  # lengths are rounded to a metre per leg
 TIME_TOLERANCE_MINUTES = 0.1  # a stop resets the cost of turns
 
 Coordinates = tuple[float, float]
+PlacesLike = ValhallaRouter | Mapping[str, Coordinates]  # a router knows the places of its map
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,7 +195,7 @@ class SumOfParts(OutputPattern):
 
 @check_types
 def route_relations(
-    places: ValhallaRouter | Mapping[str, Coordinates],
+    places: PlacesLike,
     *,
     digits: int = CLICK_DIGITS,
     km: float = MAX_LENGTH_DIFFERENCE_KM,
@@ -256,7 +257,7 @@ def _find_missing_stops(stops: pd.Series[Any]) -> Mask:
     return np.array([not isinstance(stop, str) or not stop for stop in stops.tolist()], dtype=bool)
 
 
-def _list_coordinates(places: ValhallaRouter | Mapping[str, Coordinates]) -> dict[str, Coordinates]:
+def _list_coordinates(places: PlacesLike) -> dict[str, Coordinates]:
     if isinstance(places, ValhallaRouter):
         return {name: place.coordinates for name, place in places.places.places.items()}
     if not isinstance(places, Mapping) or not places:
