@@ -39,6 +39,11 @@ class Own(Shared):
         self.set(names=tuple(self.names))
 
 
+def test_limits_hold_for_integers_that_no_float_can_hold():
+    with pytest.raises(ArgumentError, match="range"):
+        Own(pd.DataFrame({"a": [1]}), walks=10**400)
+
+
 def test_own_fields_come_before_shared_ones_and_positional_ones_first():
     assert [field.name for field in list_fields(Own)] == ["data", "walks", "way", "share", "names", "seed"]
     assert [field.keyword_only for field in list_fields(Own)] == [False, False, True, True, True, True]

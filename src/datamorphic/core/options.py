@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 
 from .._text import to_jsonable
 from .._typing import describe_type, is_accepted, list_alternatives
-from .._validation import is_number, reject
+from .._validation import is_integer, is_number, reject
 from ..space.table_forms import read_table_argument, takes_tables
 
 #: groups of options in the help of a command
@@ -81,7 +81,7 @@ class Option:
             return
         if self.choices and value not in self.choices:
             reject(name, owner, self.describe(hint), value)
-        if is_number(value):
+        if is_number(value) or is_integer(value):  # some integers are too large for a float
             is_low = (self.low is not None and value < self.low) or (self.above is not None and value <= self.above)
             is_high = (self.high is not None and value > self.high) or (self.below is not None and value >= self.below)
             if is_low or is_high:
