@@ -137,8 +137,8 @@ def test_removing_a_run_that_failed_removes_the_copies_of_its_files(folder):
             ["explore", "--strategy", "random_target", "--walks", "20", "--seeds", "30"],
             "explore(strategy=random_target;",
         ),
-        (["combine", "--seeds", "3"], "combine(strategy=firstOrderMutantComplete;seeds=3;"),
-        (["optimise", "--seeds", "10", "--steps", "2"], "optimise(strategy=GAOptimizeFilter;"),
+        (["combine", "--seeds", "3"], "combine(seeds=3;"),
+        (["optimise", "--seeds", "10", "--max-cycles", "2"], "optimise(seeds=10;"),
     ],
 )
 def test_a_command_is_recorded_and_replays_to_the_same_test_set(folder, words, start):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import json
 import re
 
@@ -12,9 +11,10 @@ import pytest
 from typer.testing import CliRunner
 
 import datamorphic as dm
-from datamorphic.cli import load
+from datamorphic.cli import command, load
 from datamorphic.cli.main import app
 from datamorphic.errors import UsageError
+from datamorphic.hunting.options import parse_candidates
 
 MODULE = """
 import numpy as np
@@ -91,7 +91,7 @@ SHORT_RUNS = {
     f"cover {TREE} --per-node 1 --criterion DTMT": 0,
     f"select {TREE} --criterion BVA --offset beyond": 0,
     f"fairness {TREE} --protected b --outcome 1": 1,
-    "optimise described_rules:tree --tests iris.csv --target kind --space iris.toml --steps 2": 0,
+    "optimise described_rules:tree --tests iris.csv --target kind --space iris.toml --max-cycles 2": 0,
     "laws --data iris.csv --target kind --space iris.toml --examples 10": 0,
     "init described_rules:tree iris.csv --target kind --space iris.toml --force --out test_drafted.py": 0,
     "hunt described_rules:tree described_rules:swapped --data iris.csv --target kind --space iris.toml": None,
@@ -204,27 +204,23 @@ PROPOSERS = {
 
 @pytest.mark.parametrize("line", PROPOSERS)
 def test_options_of_generators_and_selectors_reach_them(run, monkeypatch, line):
-    from datamorphic.hunting import api
-
     calls = []
 
-    def stop(*_, **options):
+    def stop(_, options):
         calls.append(options)
         raise UsageError("Stopped.")  # before kernels are compiled
 
-    command = line.split()[0]
-    signature = inspect.signature(getattr(api, command)).parameters
-    monkeypatch.setattr(api, command, stop)
+    monkeypatch.setattr(command, "execute", stop)
     assert fail(run, line) == "datamorphic: Stopped.\n"
-    options = {name: value for name, value in calls[0].items() if name not in signature}
-    assert options == PROPOSERS[line]
+    (options,) = calls
+    assert options.proposer_options == PROPOSERS[line]
     if "--relation " in line:
-        assert "swapped" in str(calls[0]["relation"])
+        assert "swapped" in str(options.relation)
 
 
 def test_candidates_are_the_rows_of_a_file(folder):
-    assert load.load_candidates(str(folder / "candidates.csv")).tolist() == [[0.1, 0.2], [0.9, 0.8]]
-    assert load.load_candidates("IPART") == "IPART"
+    assert parse_candidates(str(folder / "candidates.csv")).tolist() == [[0.1, 0.2], [0.9, 0.8]]
+    assert parse_candidates("IPART") == "IPART"
 
 
 @pytest.mark.parametrize(

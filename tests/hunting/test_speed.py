@@ -13,7 +13,6 @@ import pytest
 
 import datamorphic as dm
 from datamorphic import _estimates
-from datamorphic.hunting import loop
 from datamorphic.hunting.generators import make_generator
 from datamorphic.hunting.kernels.cache_directory import prepare_cache_directory
 from datamorphic.hunting.kernels.cells import grow_lines
@@ -102,9 +101,8 @@ def test_numbers_that_are_left_over_are_given_back():
     assert rng.random(6).tolist() == rest.tolist()
 
 
-def test_a_hunt_without_a_budget_ends_after_ten_seconds(monkeypatch):
-    seconds = itertools.count(step=1.0)
-    monkeypatch.setattr(loop, "read_clock", lambda: next(seconds))
+def test_a_hunt_without_a_budget_ends_after_ten_seconds(clock):
+    clock.step = 1.0
     mirrored = dm.FunctionRelation(name="mirrored", domain=(0, 10), follow_up=dm.relations.Affine.scaled(-1.0, 1))
     hunt = dm.hunt(np.cos, mirrored, "MT-RT", trials=3)
     assert hunt.timed_out
@@ -114,9 +112,8 @@ def test_a_hunt_without_a_budget_ends_after_ten_seconds(monkeypatch):
     assert not dm.hunt(np.cos, mirrored, "MT-RT", budget=500, trials=3).timed_out
 
 
-def test_a_hunt_ended_by_time_says_what_it_tried(monkeypatch):
-    seconds = itertools.count(step=1.0)
-    monkeypatch.setattr(loop, "read_clock", lambda: next(seconds))
+def test_a_hunt_ended_by_time_says_what_it_tried(clock):
+    clock.step = 1.0
     mirrored = dm.FunctionRelation(name="mirrored", domain=(0, 10), follow_up=dm.relations.Affine.scaled(-1.0, 1))
     hunt = dm.hunt(np.cos, mirrored, "MT-RT")
     assert not hunt.found
