@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -13,6 +14,7 @@ from datamorphic.errors import OutOfBudget
 from datamorphic.runs import deadline
 from datamorphic.runs.deadline import DeadlinePassed, TimeLimit, cancel_stop, stop_soon
 from datamorphic.runs.interrupts import Interrupts
+from datamorphic.runs.journal import RecordedLimit
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer signal")
 
@@ -149,6 +151,31 @@ def test_an_alarm_at_the_end_of_a_limit_leaves_nothing_active(clock, monkeypatch
         clock.move(6)
     assert TimeLimit._active == []
     assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
+
+
+@pytest.mark.parametrize(
+    "code", [TimeLimit.__enter__, TimeLimit.__exit__, RecordedLimit.__enter__, RecordedLimit.__exit__]
+)
+def test_no_limit_ends_the_begin_or_end_of_a_limit(code):
+    assert code.__code__ in deadline._UNINTERRUPTED_CODE
+
+
+def test_an_uninterrupted_function_is_not_ended(clock):
+    def interrupt():
+        deadline._handle_alarm(signal.SIGALRM, sys._getframe())
+
+    @deadline.uninterrupted
+    def end():
+        interrupt()
+
+    limit = TimeLimit(5)
+    with limit:
+        clock.move(6)
+        end()
+        assert not limit.passed
+        clock.move(-6)
+    with pytest.raises(OutOfBudget), TimeLimit(-1):
+        interrupt()
 
 
 def test_a_limit_works_after_one_whose_begin_was_interrupted(monkeypatch):

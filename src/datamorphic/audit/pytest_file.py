@@ -212,7 +212,7 @@ class _TestFile:
             options["space"] = format_space_code(request, format_path(str(request["space"]), self.folder))
         for name in ("timeout", "batch", "tolerance", "classes", "name", "kinds", "steps", "bounds", "orders"):
             if request.get(name):
-                options[name] = format_literal(request[name])
+                options["column_steps" if name == "steps" else name] = format_literal(request[name])
         outcomes = self.result.outcomes
         requested_checks = [outcome.check for outcome in outcomes if outcome.skip_reason != "not requested"]
         if len(requested_checks) < len(outcomes):

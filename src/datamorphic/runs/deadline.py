@@ -8,16 +8,26 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType, TracebackType
-from typing import Any, ClassVar, Self
+from types import CodeType, FrameType, TracebackType
+from typing import Any, ClassVar, Self, TypeVar
 
 from .._clock import read_clock
 from ..errors import OutOfBudget
 
 REPEAT_SECONDS = 0.2  # after which the signal comes again, in case somebody caught everything
 MIN_TIMER_SECONDS = 0.001  # 0 would switch the timer off
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+_UNINTERRUPTED_CODE: set[CodeType] = set()
+
+
+def uninterrupted(function: Function) -> Function:
+    """Decorate a function that no limit may end, such as the begin or end of a limit: it would stay active for ever."""
+    _UNINTERRUPTED_CODE.add(function.__code__)
+    return function
 
 
 class DeadlinePassed(BaseException):
@@ -57,6 +67,7 @@ class TimeLimit:
         self._armed = False
         self.passed = False  # whether it ended the block
 
+    @uninterrupted
     def __enter__(self) -> Self:
         if not can_end_work():
             return self
@@ -69,6 +80,7 @@ class TimeLimit:
         _schedule()
         return self
 
+    @uninterrupted
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
@@ -127,8 +139,8 @@ def _schedule() -> None:
 
 
 def _handle_alarm(number: int, frame: FrameType | None) -> None:
-    if TimeLimit._holds or _is_importing(frame):
-        return  # half-imported modules may be unusable afterwards; the signal comes again
+    if TimeLimit._holds or _is_delicate(frame):
+        return  # the signal comes again
     now = read_clock()
     if TimeLimit._stop_time <= now and TimeLimit._active:
         raise KeyboardInterrupt
@@ -138,9 +150,10 @@ def _handle_alarm(number: int, frame: FrameType | None) -> None:
             raise DeadlinePassed(limit)
 
 
-def _is_importing(frame: FrameType | None) -> bool:
+def _is_delicate(frame: FrameType | None) -> bool:
+    """Return whether a frame must not be ended: half-imported modules may be unusable afterwards."""
     while frame is not None:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
+        if frame.f_code in _UNINTERRUPTED_CODE or frame.f_code.co_filename.startswith("<frozen importlib"):
             return True
         frame = frame.f_back
     return False

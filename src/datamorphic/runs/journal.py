@@ -32,7 +32,7 @@ from ..space.serialize import value_from_json, value_to_json
 from ..systems.base import ScoreRequest, SystemTraits
 from ..systems.guard import SolvedPiece
 from ..systems.training import TrainingBatch
-from .deadline import DeadlinePassed, TimeLimit, hold_deadlines
+from .deadline import DeadlinePassed, TimeLimit, hold_deadlines, uninterrupted
 from .run import JournalEntry
 from .store import Store
 
@@ -252,12 +252,14 @@ class RecordedLimit:
             seconds = MIN_REPLAY_SECONDS + REPLAY_TIME_FACTOR * seconds
         self._timer = TimeLimit(seconds)
 
+    @uninterrupted
     def __enter__(self) -> Self:
         self._depth = len(self._journal._limits)
         self._journal._limits.append(self)
         self._timer.__enter__()
         return self
 
+    @uninterrupted
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
