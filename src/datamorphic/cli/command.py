@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._files import to_local_path
 from .._typing import list_alternatives
 from ..core.call_listeners import notify_of_call
 from ..core.capability import Capability
@@ -375,7 +376,7 @@ def declare_option(option_field: OptionField) -> tuple[str, Any, Any]:
 
 def to_word(value: Any) -> Any:
     """Return a value of the command line as a store keeps it; paths mean the same in another folder."""
-    return os.path.abspath(value) if isinstance(value, Path) else value
+    return os.path.abspath(to_local_path(value)) if isinstance(value, Path) else value
 
 
 def shorten_path(text: str) -> str:
