@@ -89,7 +89,6 @@ class TestOptions(ModelDataOptions):
             "BUDGET",
             help='Time or model calls to spend: "1m", "30s", "10000 runs".',
             parse=parse_budget,
-            label="Budget, such as 30s or 10000 runs",
         ),
     ] = DEFAULT_BUDGET
     seed: Annotated[int, SEED] = 0

@@ -212,7 +212,6 @@ class Computing(Keeping):
             "BUDGET",
             help='Time or model calls to spend: "1m", "30s", "10000 runs".',
             parse=parse_budget,
-            label="Budget, such as 30s or 10000 runs",
         ),
     ] = None
     timeout: Annotated[

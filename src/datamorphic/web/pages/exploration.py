@@ -27,6 +27,7 @@ from ..workspaces import Workspace
 
 ADDRESS, TITLE = "/exploration", "Exploration"
 ESTIMATE_PAGE, COMPARISON_PAGE = "/exploration#estimate", "/exploration#comparison"
+LABELS = {"budget": "Budget, such as 30s or 10000 runs"}
 MAIN_OPTIONS = ("strategy", "walks", "seeds", "walk_distance", "refine", "pool", "budget")
 REFRESH_SECONDS = 0.2
 LEAD = (
@@ -58,7 +59,7 @@ class ExplorationPage:
             jobs = [job for job in workspace.list_jobs(ADDRESS) if job.arguments[0] == "explore"]
             values = read_values("explore", jobs[0].arguments) if jobs else {}
             more = [name for name in list_own_fields("explore") if name not in (*MAIN_OPTIONS, "moves")]
-            self._form = CommandForm("explore", MAIN_OPTIONS, more, values=values)
+            self._form = CommandForm("explore", MAIN_OPTIONS, more, values=values, labels=LABELS)
             with ui.expansion("Moves").classes("w-full") as moves_part:
                 self._moves_note = ui.label("Reading the moves of the subject").classes("muted")
                 self._moves = ui.select(
