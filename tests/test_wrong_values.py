@@ -697,6 +697,7 @@ WORDS = {
     "loans": "frame",
     "matrix": "columns",
     "midpoint": "datamorphism",
+    "model": "system",
     "moves": "datamorphism",
     "near": "columns",
     "noise": "amount",

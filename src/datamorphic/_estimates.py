@@ -6,6 +6,7 @@ Where work is repeated, the first part of it is timed (`WorkPace`). What is allo
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping, Sized
 from contextlib import suppress
 from functools import cache
@@ -64,7 +65,7 @@ the time with budget='1h'.
 
 def refuse_many_rows(owner: str, name: str, rows: int, width: int = 1) -> None:
     """Raise `ArgumentError` if a table of numbers of so many rows and columns does not fit into memory."""
-    refuse_too_large(owner, {name: rows}, memory=8.0 * rows * width)
+    refuse_too_large(owner, {name: rows}, memory=8.0 * min(rows, sys.maxsize) * width)
 
 
 def measure_memory() -> float | None:

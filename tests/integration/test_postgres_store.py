@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import datamorphic as dm
-from datamorphic.errors import StoreError, UnstoredRun
+from datamorphic.errors import StoreError
 from datamorphic.runs import errors as store_errors
 from datamorphic.runs import journal
 from datamorphic.runs.store import Store
@@ -353,17 +353,18 @@ def test_a_run_whose_connections_are_ended_notices_nothing(postgres_url, tmp_pat
 @pytest.mark.parametrize(
     "test", [lambda *case, **options: dm.test(*case, only="answers", **options), dm.check], ids=["test", "check"]
 )
-def test_a_result_that_cannot_be_stored_is_not_lost(test, postgres_server, postgres_url, monkeypatch):
+def test_a_run_whose_store_is_lost_is_resumed(test, postgres_server, postgres_url, monkeypatch):
     monkeypatch.setattr(store_errors, "MAX_SERVER_WAIT_SECONDS", 0.2)
-    model = ActingModel(4, lambda: postgres_server.control("-m", "immediate", "stop"))
+    monkeypatch.setattr(journal, "WRITE_INTERVAL_SECONDS", 0.0)
     frame = SQUARE.sample(60, seed=0)
+    whole = test(ActingModel(), frame, progress=False)
+    model = ActingModel(4, lambda: postgres_server.control("-m", "immediate", "stop"))
     try:
-        with pytest.warns(
-            UnstoredRun, match=r"The result was computed, but it is not stored\. The run store .* cannot be reached"
-        ):
-            result = test(model, frame, store=postgres_url, progress=False)
+        with pytest.raises(StoreError, match=r"The run store .* cannot be reached .* runs resume 1"):
+            test(model, frame, store=postgres_url, progress=False)
     finally:
         assert postgres_server.control("start")
-    assert result.document()["headline"]
+    resumed = test(ActingModel(), frame, store=postgres_url, resume=1, progress=False)
+    assert resumed.document()["headline"] == whole.document()["headline"]
     with Store.open(postgres_url) as store:
-        assert [run.state for run in store.runs()] != ["finished"]
+        assert [run.state for run in store.runs()] == ["finished"]

@@ -66,7 +66,7 @@ def test_the_recommended_options_are_nearly_the_best_of_the_grid(name, monkeypat
 def test_everything_recommended_is_an_option_of_explore():
     data = pd.DataFrame({"x": np.linspace(0, 100, 50), "y": np.linspace(5, 0, 50)})
     plan = dm.plan(is_far, data, walks=1_000)
-    assert plan.options.keys() == {"strategy", "walk_distance", "feature_steps"}
+    assert plan.options.keys() == {"strategy", "walk_distance", "column_steps"}
     front = dm.explore(is_far, data, walks=500, **plan.options)
     row = plan.curve[
         (plan.curve.strategy == plan.best)
