@@ -178,6 +178,18 @@ def test_an_uninterrupted_function_is_not_ended(clock):
         interrupt()
 
 
+def test_the_lock_of_coverage_is_not_left_behind(clock):
+    code = "import sys\ndef lock_data(interrupt):\n    interrupt(14, sys._getframe())\n"
+    collector = {"__name__": "coverage.collector"}
+    exec(code, collector)
+    limit = TimeLimit(5)
+    with limit:
+        clock.move(6)
+        collector["lock_data"](deadline._handle_alarm)
+        assert not limit.passed
+        clock.move(-6)
+
+
 def test_a_limit_works_after_one_whose_begin_was_interrupted(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(TimeLimit, "_active", ())  # which has no append: an exception after the handler is set

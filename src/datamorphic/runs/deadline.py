@@ -22,6 +22,8 @@ MIN_TIMER_SECONDS = 0.001  # 0 would switch the timer off
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 _UNINTERRUPTED_CODE: set[CodeType] = set()
+#: parts of coverage.py that run inside of traced code, with a lock that nobody would release
+_UNINTERRUPTED_MODULES = frozenset({"coverage.collector", "coverage.control", "coverage.inorout"})
 
 
 def uninterrupted(function: Function) -> Function:
@@ -153,7 +155,11 @@ def _handle_alarm(number: int, frame: FrameType | None) -> None:
 def _is_delicate(frame: FrameType | None) -> bool:
     """Return whether a frame must not be ended: half-imported modules may be unusable afterwards."""
     while frame is not None:
-        if frame.f_code in _UNINTERRUPTED_CODE or frame.f_code.co_filename.startswith("<frozen importlib"):
+        if (
+            frame.f_code in _UNINTERRUPTED_CODE
+            or frame.f_code.co_filename.startswith("<frozen importlib")
+            or frame.f_globals.get("__name__") in _UNINTERRUPTED_MODULES
+        ):
             return True
         frame = frame.f_back
     return False
