@@ -117,6 +117,12 @@ class OpenOptions(KeptOptions):
     _: KW_ONLY
     settings: Annotated[Mapping[str, Any] | None, Option("Settings.", collects_keywords=True)] = None
 
+    def make_subject(self, execution):
+        return None
+
+    def describe_run(self, execution):
+        return {"system": "nothing", "parameters": self.to_request()}
+
 
 def test_other_keywords_are_collected_where_a_field_takes_them():
     described = Capability("open", OpenOptions, lambda options, execution: None)
@@ -129,3 +135,8 @@ def test_a_capability_that_queries_nothing_has_no_engine_and_no_budget():
     assert names == {"count", "settings", "seed", "store", "resume", "progress"}
     options = OpenOptions()
     assert (options.engine, options.timeout, options.batch, options.limits) == (None, None, None, Budget())
+
+
+def test_options_that_say_nothing_about_their_subject_cannot_be_made():
+    with pytest.raises(TypeError, match=r"abstract methods? '?describe_run'?, '?make_subject'?"):
+        KeptOptions()

@@ -6,6 +6,7 @@ how the run ended. A capability only measures: it queries its subject through `E
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -51,16 +52,20 @@ class Runnable(Protocol[SomeOptions, SomeResult]):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class KeptOptions(Keeping):
+class KeptOptions(Keeping, ABC):
     """The options of a capability, with what the door must know about its subject."""
 
+    @abstractmethod
     def make_subject(self, execution: Execution[Any]) -> Any:
-        """Return what is tested, ready to be queried."""
-        raise NotImplementedError
+        """Return what is tested, ready to be queried: it becomes ``execution.subject``."""
 
+    @abstractmethod
     def describe_run(self, execution: Execution[Any]) -> dict[str, Any]:
-        """Return what a run store keeps when the run begins; all of it must be the same when it is resumed."""
-        raise NotImplementedError
+        """Return what a run store keeps when the run begins; all of it must be the same when it is resumed.
+
+        These are the name of the ``system`` and the ``parameters`` (see `to_request`), with the ``model`` and the ``seeds``, of which a
+        store keeps hashes to compare.
+        """
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -14,7 +15,7 @@ Violation = TypeVar("Violation", covariant=True)
 
 
 @dataclass(kw_only=True)
-class CheckSession(Generic[Outcome, Violation]):
+class CheckSession(ABC, Generic[Outcome, Violation]):
     """The outcomes of relations on one system, which `drive` queries."""
 
     outcomes: Sequence[Outcome]
@@ -29,6 +30,6 @@ class CheckSession(Generic[Outcome, Violation]):
         """Return the smallest violation of a relation that is found from a violating case; None if it does not occur again."""
         return self.shrink(next(outcome for outcome in self.outcomes if outcome.name == name), violating_case)
 
+    @abstractmethod
     def shrink(self, outcome: Outcome, violating_case: ViolatingCase) -> Violation | None:
         """Return a violation as small as possible; None if it does not occur again."""
-        raise NotImplementedError
