@@ -13,7 +13,7 @@ from .._estimates import LIMIT_TIME, refuse_too_large
 from .._typing import DataLike
 from ..core.execute import Execution
 from ..core.groups import Running
-from ..core.options import Option
+from ..core.options import Option, list_fields
 from ..core.parsing import parse_names
 from ..errors import ArgumentError
 from ..morphisms.model_options import ModelDataOptions
@@ -28,6 +28,8 @@ POOLS = ("fixed", "growing")
 LABEL_BORDERS = {"plain": Border, "hierarchy": Hierarchy, "multi": MultiLabel}
 DEFAULT_HALVINGS = 20
 MAX_SEED_CASES = 20_000  # drawn from larger data, unless `seeds` or the number of walks asks for more
+#: options that a front tells in other words: its strategy, and which kind of border it has at which value
+SETTINGS_BESIDE_OPTIONS = {"strategy", "threshold", "jump", "labels"}
 BYTES_PER_WALK = 48  # a front has the number of its runs and its two starts, and is joined from waves
 SECONDS_PER_STEP = 1e-4  # of a single walk; 4e-4 were measured with the fastest of systems, which answers a constant
 BYTES_PER_TRIAL_STEP = 32  # a plan has four numbers per distance and strategy
@@ -198,9 +200,10 @@ class WalkOptions(Running):
 
     def to_settings(self) -> dict[str, Any]:
         """Return the options that a front lists in its settings."""
-        names = ("walks", "steps", "walk_distance", "delta", "moves", "refine", "pool")
+        names = WalkOptions.__annotations__.keys() - SETTINGS_BESIDE_OPTIONS
+        keys = (field.option.stored_as or field.name for field in list_fields(WalkOptions) if field.name in names)
         request = self.to_request()
-        return {name: request[name] for name in names}
+        return {key: request[key] for key in keys}
 
     def to_request(self) -> dict[str, Any]:
         """Return what a run store keeps of the options."""

@@ -240,7 +240,7 @@ def _build_resume_section(demo: Demo) -> Section:
     return Section(
         heading=f"An interrupted run is resumed: {outcome}",
         text=f"An exploration of the model was interrupted after {pluralize(run.before, 'row')}. When it was resumed, the "
-        f"model computed the other {run.after:,}. Without the interruption it computes {run.whole:,}. Every exploration "
-        "started from the command line can be resumed: datamorphic runs list, datamorphic runs resume ID.",
+        f"model computed the other {run.after:,}. Without the interruption it computes {run.whole:,}. Every run "
+        "of the command line can be resumed: datamorphic runs list, datamorphic runs resume ID.",
         state="good" if run.same and run.before + run.after == run.whole else "bad",
     )
