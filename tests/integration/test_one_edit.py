@@ -77,10 +77,10 @@ def test_an_option_is_one_edit(edited_package):
     finished = run_python(edited_package, "-c", FACES, edited_package / "runs.db")
     assert finished.returncode == 0, finished.stderr
     assert json.loads(finished.stdout) == {
-        "signature": "patience: 'int | None' = None",
+        "signature": "patience: int | None = None",
         "documentation": True,
-        "wrong value": "patience of explore must be an int in the range [1, inf), not 0.",
-        "wrong type": "patience of explore must be an int or None, not 'x'.",
+        "wrong value": "The 'patience' parameter of explore must be an int in the range [1, inf). Got 0 instead.",
+        "wrong type": "The 'patience' parameter of explore must be an int in the range [1, inf). Got 'x' instead.",
         "stored": 7,
         "settings": 7,
         "form": ["Patience", "integer", 1, True],
