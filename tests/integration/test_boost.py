@@ -19,7 +19,7 @@ from datamorphic.trees.pmml.files import read_pmml
 from datamorphic.trees.read import load_trees, read_forest
 from datamorphic.trees.rules import format_rule
 from datamorphic.trees.write import write_pmml
-from support.tree_rows import asked, joint_kills_one_by_one, seen
+from support.tree_rows import joint_kills_one_by_one, make_rows, seen
 
 NEEDS = "needs the extra: pip install 'datamorphic[boost]'"
 xgb = pytest.importorskip("xgboost", reason=NEEDS)
@@ -167,7 +167,7 @@ def named(cases):
 
 
 def rows_for(forest, X, unknown=False):
-    rows = asked(forest, pd.DataFrame(X))
+    rows = make_rows(forest, pd.DataFrame(X))
     if "town" in rows and unknown:
         rows["town"] = rows.town.cat.add_categories(["Paris"])
         rows.loc[::7, "town"] = "Paris"
@@ -270,7 +270,7 @@ def test_a_booster_of_lightgbm(params, y):
 def test_behind_a_scaler(model):
     model = make_pipeline(StandardScaler(), model).fit(PLAIN, TWO)
     forest = read_forest(model)
-    rows = asked(forest, PLAIN)
+    rows = make_rows(forest, PLAIN)
     assert (forest.predict(seen(forest, rows)) == model.predict(rows)).all()
 
 

@@ -28,7 +28,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 from datamorphic.errors import ModelError
 from datamorphic.trees.descent import find_leaves
 from datamorphic.trees.read import read_forest
-from support.tree_rows import asked, seen
+from support.tree_rows import make_rows, seen
 
 RNG = np.random.default_rng(3)
 ROWS = 300
@@ -103,7 +103,7 @@ def test_answers_equal_those_of_the_model(model, X, y):
         model.set_params(categorical_features="from_dtype")
     model.fit(X, y)
     forest = read_forest(model)
-    rows = asked(forest, pd.DataFrame(X))
+    rows = make_rows(forest, pd.DataFrame(X))
     if X is GROUPED:
         rows["town"] = rows.town.cat.add_categories(["Paris"])
         rows.loc[::7, "town"] = "Paris"
@@ -132,7 +132,7 @@ def test_answers_equal_those_of_the_model(model, X, y):
 )
 def test_scores_equal_those_of_the_model(model, y, scores):
     forest = read_forest(model.fit(PLAIN, y))
-    rows = asked(forest, PLAIN)
+    rows = make_rows(forest, PLAIN)
     told = forest.scores(seen(forest, rows))
     expected = getattr(model, scores)(rows)
     np.testing.assert_allclose(told, expected.reshape(told.shape), rtol=1e-12, atol=1e-15)
@@ -150,7 +150,7 @@ def test_scores_equal_those_of_the_model(model, y, scores):
 def test_leaves_equal_those_of_the_model(model):
     matrix = PLAIN.to_numpy(float)
     forest = read_forest(model.fit(matrix, THREE))
-    rows = asked(forest, pd.DataFrame(matrix)).to_numpy()
+    rows = make_rows(forest, pd.DataFrame(matrix)).to_numpy()
     told = np.column_stack([find_leaves(tree, rows) for tree in forest.trees])
     assert (told == model.apply(rows).reshape(told.shape)).all()
 

@@ -20,7 +20,7 @@ NEIGHBOURS = [
 ]
 
 
-def asked(forest, frame, seed=0):
+def make_rows(forest, frame, seed=0):
     """Rows to ask: each column shuffled by itself, of the data and three times as many on thresholds or beside them."""
     rng = np.random.default_rng(seed)
     edges = pd.concat([frame] * 3, ignore_index=True)

@@ -143,9 +143,9 @@ def test_forests_scaled_trees_and_numbers_have_limits_too():
         ([StandardScaler()], [MinMaxScaler(), RobustScaler()]) if LONG else ([MinMaxScaler(), RobustScaler()],)
     ):
         scaled = make_pipeline(*steps, DecisionTreeClassifier(max_leaf_nodes=12, random_state=0)).fit(LOANS, GIVEN)
-        made = dm.select(scaled, DATA, "BVA", target="given")
-        assert len(made.rows) == scaled[-1].get_n_leaves()
-        assert dm.cover(scaled, made.rows, target="given", criterion="BVA").share == 1 == made.score
+        selection = dm.select(scaled, DATA, "BVA", target="given")
+        assert len(selection.rows) == scaled[-1].get_n_leaves()
+        assert dm.cover(scaled, selection.rows, target="given", criterion="BVA").share == 1 == selection.score
         extra = dm.cover(scaled, LOANS[:40], criterion="BVA").fix()
         assert dm.cover(scaled, pd.concat([LOANS[:40], extra]), criterion="BVA").share > 0.9
     numbers = DecisionTreeRegressor(max_leaf_nodes=6).fit(LOANS, LOANS.income)
@@ -170,9 +170,9 @@ def test_making_rows_together_equals_making_them_one_by_one(offset):
     together = at.make_rows(there.tolist(), first.tolist(), np.random.default_rng(5))
     rng = np.random.default_rng(5)
     for leaf, row, (frame, limits) in zip(there, first, together, strict=True):
-        alone, told = at.make_row(int(leaf), int(row), rng)
+        alone, own_limits = at.make_row(int(leaf), int(row), rng)
         pd.testing.assert_frame_equal(frame, alone)
-        assert limits == told
+        assert limits == own_limits
 
 
 def test_leaves_without_numbers_have_no_limits():
@@ -191,11 +191,11 @@ def test_boundary_rows_of_columns_with_other_dtypes(dtype):
     )
     some = numbers[:6].astype({"n": dtype})
     for criterion in ("DTC", "DTMT"):
-        found = dm.cover(tree, some, criterion=criterion)
-        extra = found.fix()
+        coverage = dm.cover(tree, some, criterion=criterion)
+        extra = coverage.fix()
         assert len(extra)
         whole = pd.concat([some.astype({"n": float}), extra.astype({"n": float})], ignore_index=True)
         again = dm.cover(tree, whole, criterion=criterion)
-        left = found.proved if criterion == "DTMT" else 0
+        left = coverage.proved if criterion == "DTMT" else 0
         assert (~again.covered).sum() == left
     assert len(dm.select(tree, some, "BVA").rows) == dm.cover(tree, some).covered.sum()

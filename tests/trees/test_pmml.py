@@ -31,7 +31,7 @@ from datamorphic.trees.read import read_forest
 from datamorphic.trees.rules import format_rule
 from datamorphic.trees.write import write_pmml
 from support.cases import in_one_test
-from support.tree_rows import asked, seen
+from support.tree_rows import make_rows, seen
 
 FIELDS = """
 <DataField name="x" optype="continuous" dataType="double"/>
@@ -58,8 +58,8 @@ def leaf(score, predicate, name=""):
 
 
 def simple(field, operator, value=None):
-    told = "" if value is None else f'value="{value}"'
-    return f'<SimplePredicate field="{field}" operator="{operator}" {told}/>'
+    attribute = "" if value is None else f'value="{value}"'
+    return f'<SimplePredicate field="{field}" operator="{operator}" {attribute}/>'
 
 
 def among(field, operator, values):
@@ -185,8 +185,8 @@ def test_missing_values_go_to_the_default_child(tmp_path, default, expected):
     ],
 )
 def test_missing_values_may_be_replaced(tmp_path, field, replacement, nodes, expected):
-    told = SCHEMA.replace(f'name="{field}"', f'name="{field}" missingValueReplacement="{replacement}"')
-    forest = read(tmp_path, document(tree(nodes, schema=told)))
+    schema = SCHEMA.replace(f'name="{field}"', f'name="{field}" missingValueReplacement="{replacement}"')
+    forest = read(tmp_path, document(tree(nodes, schema=schema)))
     assert answers(forest, [(NAN, None, 0)]) == [expected]
 
 
@@ -195,8 +195,8 @@ def test_missing_values_without_an_answer_are_refused(tmp_path):
     assert not forest.takes_missing
     with pytest.raises(DataError, match="takes no missing values"):
         answers(forest, [(NAN, "Oslo", 0)])
-    kept = read(tmp_path, document(tree(BY_X, 'missingValueStrategy="aggregateNodes"')))
-    assert not kept.takes_missing
+    forest = read(tmp_path, document(tree(BY_X, 'missingValueStrategy="aggregateNodes"')))
+    assert not forest.takes_missing
 
 
 @pytest.mark.parametrize(
@@ -211,9 +211,9 @@ def test_missing_values_without_an_answer_are_refused(tmp_path):
 def test_labels_have_the_type_of_the_target(tmp_path, label, scores, expected):
     nodes = leaf(scores[0], simple("x", "lessThan", 0)) + leaf(scores[1], simple("x", "greaterOrEqual", 0))
     text = document(tree(nodes).replace('score="a"', f'score="{scores[0]}"'), label)
-    told = answers(read(tmp_path, text), [(-1, "Oslo", 0), (1, "Oslo", 0)])
-    assert told == expected
-    assert [type(item) for item in told] == [type(item) for item in expected]
+    labels = answers(read(tmp_path, text), [(-1, "Oslo", 0), (1, "Oslo", 0)])
+    assert labels == expected
+    assert [type(item) for item in labels] == [type(item) for item in expected]
 
 
 def test_single_precision_is_that_of_fields_of_type_float(tmp_path):
@@ -289,7 +289,7 @@ def asking(kind, nodes, *, values="", field="", attributes='missingValueStrategy
     return document(tree(nodes, attributes, schema=schema).replace('id="0"', 'id="0" defaultChild="b"'), fields=fields)
 
 
-def told(forest, values):
+def predict_text(forest, values):
     return "".join(forest.predict(seen(forest, pd.DataFrame({"k": values}))).tolist())
 
 
@@ -402,11 +402,11 @@ ON_K = leaf("c", simple("k", "lessOrEqual", 3)) + leaf("b", simple("k", "greater
 )
 def test_values_are_valid_invalid_or_missing_as_the_document_says(tmp_path, text, rows, expected):
     forest = read(tmp_path, text)
-    assert told(forest, rows) == expected
+    assert predict_text(forest, rows) == expected
     if "Replacement" not in text:
         write_pmml(forest, tmp_path / "again.pmml")
         again = read_pmml(tmp_path / "again.pmml")
-        assert told(again, rows) == expected
+        assert predict_text(again, rows) == expected
         assert again.categories == forest.categories
 
 
@@ -440,7 +440,7 @@ def test_values_are_valid_invalid_or_missing_as_the_document_says(tmp_path, text
 )
 def test_rows_without_an_answer_are_refused(tmp_path, text, rows, message):
     with pytest.raises(DataError, match=message):
-        told(read(tmp_path, text), rows)
+        predict_text(read(tmp_path, text), rows)
 
 
 def test_other_categories_are_named_in_rules_and_used_in_rows(tmp_path):
@@ -456,8 +456,8 @@ def test_other_categories_are_named_in_rules_and_used_in_rows(tmp_path):
     assert leaves.example(1).k.tolist() == ["r"]
 
 
-def targets(**told):
-    attributes = " ".join(f'{name}="{value}"' for name, value in told.items())
+def targets(**options):
+    attributes = " ".join(f'{name}="{value}"' for name, value in options.items())
     return f'<Targets><Target field="y" {attributes}/></Targets>'
 
 
@@ -501,8 +501,8 @@ def test_sums_in_single_precision_as_jpmml_writes_it(tmp_path):
     assert answers(read(tmp_path, text), [(0, "Oslo", 0)]) == [float(np.float32(0.1) + np.float32(0.2))]
 
 
-def with_schema(**told):
-    attributes = " ".join(f'{name}="{value}"' for name, value in told.items())
+def with_schema(**options):
+    attributes = " ".join(f'{name}="{value}"' for name, value in options.items())
     return document(tree(BY_X, schema=SCHEMA.replace('name="x"', f'name="x" {attributes}')))
 
 
@@ -523,9 +523,9 @@ TREE_OF_X = tree(BY_X)
 IN_A_SEGMENT = segments("majorityVote", constant("b"), constant("c"))
 
 
-def segment_with(told):
+def segment_with(attributes):
     first, _, rest = IN_A_SEGMENT.rpartition('<MiningField name="x"')
-    return document(f'{first}<MiningField name="x" {told}{rest}')
+    return document(f'{first}<MiningField name="x" {attributes}{rest}')
 
 
 @in_one_test(
@@ -708,16 +708,16 @@ FORESTS = [
 @in_one_test(("model", "X", "y"), FORESTS)
 def test_writing_and_reading_keeps_the_answers(model, X, y, tmp_path):
     forest = read_forest(model.fit(X, y))
-    rows = asked(forest, pd.DataFrame(X))
+    rows = make_rows(forest, pd.DataFrame(X))
     path = tmp_path / "model.pmml"
     write_pmml(forest, path)
     again = read_pmml(path)
-    told = again.predict(seen(again, rows.set_axis(again.columns, axis=1)))
+    predicted = again.predict(seen(again, rows.set_axis(again.columns, axis=1)))
     expected = forest.predict(seen(forest, rows))
     if expected.dtype.kind == "f":
-        np.testing.assert_allclose(told, expected, rtol=1e-13)
+        np.testing.assert_allclose(predicted, expected, rtol=1e-13)
     else:
-        assert told.tolist() == expected.tolist()
+        assert predicted.tolist() == expected.tolist()
     assert again.single == forest.single
     assert again.takes_missing == forest.takes_missing
     assert dict(again.categories) == dict(forest.categories)

@@ -80,20 +80,20 @@ def same(a, b):
 
 
 def test_the_training_rows_reach_every_leaf():
-    found = cover(TREE, LOANS)
-    assert found.share == 1
-    assert found.covered.all()
-    assert found.counts.sum() == found.rows == 400
-    assert found.uncovered().empty
-    assert "that no row reaches" not in found.describe()
-    assert list(found.uncovered().columns) == ["tree", "node", "answer", "training", "rule"]
+    coverage = cover(TREE, LOANS)
+    assert coverage.share == 1
+    assert coverage.covered.all()
+    assert coverage.counts.sum() == coverage.rows == 400
+    assert coverage.uncovered().empty
+    assert "that no row reaches" not in coverage.describe()
+    assert list(coverage.uncovered().columns) == ["tree", "node", "answer", "training", "rule"]
 
 
 def test_uncovered_leaves_are_sorted_by_training_rows_and_depth():
-    found = cover(TREE, FEW)
-    absent = found.uncovered(None)
-    assert len(absent) == (~found.covered).sum() > 5
-    assert not found.covered[absent.index].any()
+    coverage = cover(TREE, FEW)
+    absent = coverage.uncovered(None)
+    assert len(absent) == (~coverage.covered).sum() > 5
+    assert not coverage.covered[absent.index].any()
     counts = TREE.tree_.n_node_samples[absent.node]
     depths = read_trees(TREE)[0].depth[absent.node]
     keys = list(zip(-counts, depths, absent.index, strict=True))
@@ -102,25 +102,25 @@ def test_uncovered_leaves_are_sorted_by_training_rows_and_depth():
     for row in absent.itertuples():
         assert row.answer == TREE.classes_[TREE.tree_.value[row.node, 0].argmax()]
         assert row.rule == format_rule(read_trees(TREE)[0], row.node)
-    assert found.uncovered(3).equals(absent[:3])
-    told = " ".join(found.describe(n=2).split())
-    assert f"The first 2 of {len(absent):,} are listed." in told
-    assert absent.rule.iloc[1] in told
-    assert absent.rule.iloc[2] not in told
+    assert coverage.uncovered(3).equals(absent[:3])
+    text = " ".join(coverage.describe(n=2).split())
+    assert f"The first 2 of {len(absent):,} are listed." in text
+    assert absent.rule.iloc[1] in text
+    assert absent.rule.iloc[2] not in text
 
 
 def test_a_forest_counts_the_leaves_of_all_its_trees():
     forest = RandomForestClassifier(7, random_state=0, max_depth=6).fit(LOANS, GIVEN)
-    found = cover(forest, FEW)
+    coverage = cover(forest, FEW)
     sizes = [item.get_n_leaves() for item in forest.estimators_]
-    assert found.leaves == sum(sizes)
-    assert found.share == pytest.approx(np.average(found.shares, weights=sizes))
-    for leaf in range(0, found.leaves, 17):
-        tree, node = found.place(leaf)
-        assert found.rule(leaf) == format_rule(found.trees[tree], node)
+    assert coverage.leaves == sum(sizes)
+    assert coverage.share == pytest.approx(np.average(coverage.shares, weights=sizes))
+    for leaf in range(0, coverage.leaves, 17):
+        tree, node = coverage.place(leaf)
+        assert coverage.rule(leaf) == format_rule(coverage.trees[tree], node)
         assert forest.estimators_[tree].tree_.children_left[node] == -1
-    assert f"of {sum(sizes)} leaves of 7 trees" in repr(found)
-    assert "\nPer tree\n  From " in found.describe()
+    assert f"of {sum(sizes)} leaves of 7 trees" in repr(coverage)
+    assert "\nPer tree\n  From " in coverage.describe()
 
 
 def test_boosting_reports_the_meaning_of_its_numbers():
@@ -153,9 +153,9 @@ def test_arrays_and_points_are_rows_too():
 
 def test_columns_that_are_not_inputs_are_ignored():
     labelled = FEW[["grade", "owner", "debt", "income", "age"]].assign(given=GIVEN[:15], id="a")
-    found = cover(TREE, labelled, target="given")
-    assert found.counts.tolist() == cover(TREE, FEW).counts.tolist()
-    assert found.notes == ("Columns that are not inputs of the model were ignored: id.",)
+    coverage = cover(TREE, labelled, target="given")
+    assert coverage.counts.tolist() == cover(TREE, FEW).counts.tolist()
+    assert coverage.notes == ("Columns that are not inputs of the model were ignored: id.",)
 
 
 def test_nullable_and_other_dtypes_are_numbers():
@@ -166,30 +166,30 @@ def test_nullable_and_other_dtypes_are_numbers():
 # -- rows that would reach a leaf -----------------------------------------------------------------------
 
 
-def check_example(found, leaf, near=None):
+def check_example(coverage, leaf, near=None):
     """A row that reaches the leaf, and differs from the row it came from on the path alone, and as little as need be."""
-    made = found.example(leaf, near)
-    tree, node = found.place(leaf)
-    assert find_leaves(found.trees[tree], found.inputs.to_tree_matrix(made)).tolist() == [node]
-    assert list(made.columns) == list(found.frame.columns)
-    start = (found.frame if near is None else near).loc[made.index[0]]
-    on_path = {found.inputs.names[column] for column in find_box(found.trees[tree], node)}
-    changed = {name for name in made if not same(made[name].item(), start[name])}
+    row = coverage.example(leaf, near)
+    tree, node = coverage.place(leaf)
+    assert find_leaves(coverage.trees[tree], coverage.inputs.to_tree_matrix(row)).tolist() == [node]
+    assert list(row.columns) == list(coverage.frame.columns)
+    start = (coverage.frame if near is None else near).loc[row.index[0]]
+    on_path = {coverage.inputs.names[column] for column in find_box(coverage.trees[tree], node)}
+    changed = {name for name in row if not same(row[name].item(), start[name])}
     assert changed <= on_path
     for name in changed:  # nothing was changed without need
-        back = made.assign(**{name: start[name]})
-        assert find_leaves(found.trees[tree], found.inputs.to_tree_matrix(back)).tolist() != [node]
-    return made, changed
+        back = row.assign(**{name: start[name]})
+        assert find_leaves(coverage.trees[tree], coverage.inputs.to_tree_matrix(back)).tolist() != [node]
+    return row, changed
 
 
 @pytest.mark.slow
 def test_examples_land_where_intended_and_keep_dtypes():
-    found = cover(TREE, FEW)
+    coverage = cover(TREE, FEW)
     kinds = set()
-    for leaf in found.uncovered(None).index:
-        made, changed = check_example(found, leaf)
-        assert made.dtypes.tolist() == FEW.dtypes.tolist()
-        assert TREE.apply(made)[0] == found.place(leaf)[1]
+    for leaf in coverage.uncovered(None).index:
+        row, changed = check_example(coverage, leaf)
+        assert row.dtypes.tolist() == FEW.dtypes.tolist()
+        assert TREE.apply(row)[0] == coverage.place(leaf)[1]
         kinds |= changed
     assert len(kinds) > 2
 
@@ -199,21 +199,24 @@ def test_examples_land_where_intended_and_keep_dtypes():
 def test_examples_of_forests_and_from_any_row(seed):
     rng = np.random.default_rng(seed)
     forest = ExtraTreesClassifier(5, random_state=seed).fit(LOANS, GIVEN)
-    found = cover(forest, FEW)
-    for leaf in rng.permutation(found.uncovered(None).index)[: 8 if LONG else 3]:
-        check_example(found, leaf)
+    coverage = cover(forest, FEW)
+    for leaf in rng.permutation(coverage.uncovered(None).index)[: 8 if LONG else 3]:
+        check_example(coverage, leaf)
         near = LOANS.iloc[[rng.integers(400)]]
-        made, _ = check_example(found, leaf, near)
-        assert made.equals(found.example(leaf, near.iloc[0].to_dict()).set_index(near.index))
+        row, _ = check_example(coverage, leaf, near)
+        assert row.equals(coverage.example(leaf, near.iloc[0].to_dict()).set_index(near.index))
         for form in (near.iloc[0], near.astype(float).to_numpy()[0], near.astype(float).to_numpy()):
-            assert made.equals(found.example(leaf, form).set_index(near.index))
+            assert row.equals(coverage.example(leaf, form).set_index(near.index))
 
 
 def test_the_nearest_row_is_the_one_that_is_changed_least():
     tree = DecisionTreeRegressor().fit([[0.0, 0], [10, 0]], [0, 1])
-    found = cover(tree, pd.DataFrame({"a": [0.0, 4.0, 1.0], "b": [1.0, 2.0, 3.0]}))
-    [leaf] = found.uncovered().index
-    assert found.example(leaf).to_dict("list") == {"a": [5.01], "b": [2.0]}  # above 5, by at most a hundredth of 0 to 4
+    coverage = cover(tree, pd.DataFrame({"a": [0.0, 4.0, 1.0], "b": [1.0, 2.0, 3.0]}))
+    [leaf] = coverage.uncovered().index
+    assert coverage.example(leaf).to_dict("list") == {
+        "a": [5.01],
+        "b": [2.0],
+    }  # above 5, by at most a hundredth of 0 to 4
 
 
 @pytest.mark.slow
@@ -227,20 +230,20 @@ def test_examples_keep_to_a_space():
             dm.Categorical("grade", [1, 5]),
         ]
     )
-    found = cover(TREE, FEW, space=tight)
+    coverage = cover(TREE, FEW, space=tight)
     near = LOANS[~LOANS.owner & (LOANS.grade != 2)][:1]
-    made, refused = 0, 0
-    for leaf in range(found.leaves):
-        if "owner > 0.5" in found.rule(leaf):
+    examples, refused = 0, 0
+    for leaf in range(coverage.leaves):
+        if "owner > 0.5" in coverage.rule(leaf):
             refused += 1
             with pytest.raises(DataError, match="the column 'owner' cannot hold any value"):
-                found.example(leaf, near)
+                coverage.example(leaf, near)
         else:
-            made += 1
-            row, _ = check_example(found, leaf, near)
+            examples += 1
+            row, _ = check_example(coverage, leaf, near)
             assert row.grade.item() in (1, 5)
             assert tight.valid(row).all()
-    assert min(made, refused) > 5
+    assert min(examples, refused) > 5
 
 
 def test_examples_respect_bounds_and_integers():
@@ -269,19 +272,19 @@ def test_values_that_single_precision_moves_over_the_limit():
     """2.45 is 2.4500000477 in single precision, which is above the threshold of 2.449999988."""
     tree = DecisionTreeClassifier().fit(pd.DataFrame({"x": [1.9, 3.0]}), [0, 1])
     choices = dm.Space([dm.Categorical("x", [1.9, 2.45])])
-    found = cover(tree, pd.DataFrame({"x": [1.9]}), space=choices)
-    assert [found.rule(0), found.rule(1)] == ["x < 2.45", "x >= 2.45"]
-    assert found.example(1).x.item() == 2.45
-    assert found.example(1, {"x": 2.45}).x.item() == 2.45
+    coverage = cover(tree, pd.DataFrame({"x": [1.9]}), space=choices)
+    assert [coverage.rule(0), coverage.rule(1)] == ["x < 2.45", "x >= 2.45"]
+    assert coverage.example(1).x.item() == 2.45
+    assert coverage.example(1, {"x": 2.45}).x.item() == 2.45
     assert cover(tree, pd.DataFrame({"x": [1.9]})).example(1, {"x": 2.45}).x.item() == 2.45
 
 
 def test_a_value_inside_the_box_stays_whatever_the_space_says():
     tree = DecisionTreeClassifier().fit(pd.DataFrame({"n": [1.0, 2.0]}), [0, 1])
-    found = cover(tree, pd.DataFrame({"n": [1.0, 5.5]}), space=dm.Space([dm.Integer("n", 0, 1)]))
-    assert found.example(1).n.item() == 5.5
+    coverage = cover(tree, pd.DataFrame({"n": [1.0, 5.5]}), space=dm.Space([dm.Integer("n", 0, 1)]))
+    assert coverage.example(1).n.item() == 5.5
     with pytest.raises(DataError, match="the column 'n' cannot hold any value"):
-        found.example(1, {"n": 0.5})
+        coverage.example(1, {"n": 0.5})
 
 
 def test_examples_keep_constraints():
@@ -290,9 +293,9 @@ def test_examples_keep_constraints():
     space = dm.Space([dm.Continuous("free", 0, 50), dm.Continuous("total", 0, 50)], constraints=["free <= total"])
     [leaf] = cover(tree, data).uncovered().index
     assert cover(tree, data).example(leaf).total.item() == 10  # the nearest to more than 10
-    kept = cover(tree, data, space=space).example(leaf)
-    assert kept.free.item() > 10
-    assert kept.free.item() == kept.total.item()  # raised as little as the constraint needs
+    row = cover(tree, data, space=space).example(leaf)
+    assert row.free.item() > 10
+    assert row.free.item() == row.total.item()  # raised as little as the constraint needs
     impossible = dm.Space(space.features, constraints=["free <= 9.5"])
     with pytest.raises(DataError, match="constraint of the space prevents it"):
         cover(tree, data, space=impossible).example(leaf, data[:1])
@@ -304,11 +307,11 @@ def test_examples_keep_constraints():
 def test_leaves_for_missing_values():
     data = pd.DataFrame({"a": [1.0, 2.0, np.nan, np.nan], "b": [0.0, 1.0, 0.0, 1.0]})
     tree = DecisionTreeClassifier(random_state=0).fit(data, ["given", "given", "gone", "gone"])
-    found = cover(tree, data[:2])
-    [leaf] = found.uncovered().index
-    assert found.rule(leaf) == "a is missing"
-    assert found.rule(1 - leaf) == "a is given"
-    assert found.example(leaf).a.isna().all()
+    coverage = cover(tree, data[:2])
+    [leaf] = coverage.uncovered().index
+    assert coverage.rule(leaf) == "a is missing"
+    assert coverage.rule(1 - leaf) == "a is given"
+    assert coverage.example(leaf).a.isna().all()
     other = cover(tree, data[2:])
     [leaf] = other.uncovered().index
     assert other.example(leaf).a.item() == 0  # nothing is known of the column
@@ -325,12 +328,12 @@ def test_rules_mention_missing_values_where_they_occur():
     data = LOANS.astype(float)
     data.loc[::3, "income"] = np.nan
     tree = DecisionTreeClassifier(random_state=0).fit(data, GIVEN)
-    found = cover(tree, data[:15])
-    rules = " ".join(found.uncovered(None).rule)
+    coverage = cover(tree, data[:15])
+    rules = " ".join(coverage.uncovered(None).rule)
     assert " or missing)" in rules
     assert "age <= 59.5 or" not in rules
-    for leaf in found.uncovered(None).index:
-        check_example(found, leaf)
+    for leaf in coverage.uncovered(None).index:
+        check_example(coverage, leaf)
 
 
 # -- pipelines ------------------------------------------------------------------------------------------
@@ -365,28 +368,28 @@ def test_trees_behind_steps_that_keep_the_columns(name, form):
     model = SCALED[name].fit(numbers if form == "frame" else numbers.to_numpy(), GIVEN)
     inner = getattr(model, "best_estimator_", model)
     few = numbers[:40]
-    found = cover(model, few)
+    coverage = cover(model, few)
     last = inner[-1]
-    given = np.asarray(inner[:-1].transform(few if form == "frame" else few.to_numpy()))
-    assert found.counts.tolist() == cover(last, given).counts.tolist()
+    inputs = np.asarray(inner[:-1].transform(few if form == "frame" else few.to_numpy()))
+    assert coverage.counts.tolist() == cover(last, inputs).counts.tolist()
     # told in the units of the data: the splits at owner, which is 0 or 1, are
-    rules = [found.rule(leaf) for leaf in range(found.leaves)]
-    told = [word for word in " and ".join(rules).split(" and ") if "owner" in word or "age" in word]
-    assert len(told) > 3
-    for item in told:  # owner is 0 or 1, and age is whole
+    rules = [coverage.rule(leaf) for leaf in range(coverage.leaves)]
+    conditions = [word for word in " and ".join(rules).split(" and ") if "owner" in word or "age" in word]
+    assert len(conditions) > 3
+    for item in conditions:  # owner is 0 or 1, and age is whole
         assert re.fullmatch(r"owner (<=|<|>|>=) 0.5|([\d.]+ <=? )?age (<=|<|>|>=) \d+(.5)?", item), item
-    for leaf in found.uncovered(None).index[:: 6 if LONG else 12]:
-        check_example(found, leaf)
+    for leaf in coverage.uncovered(None).index[:: 6 if LONG else 12]:
+        check_example(coverage, leaf)
 
 
 def test_rows_of_scaled_trees_match_their_rules():
     numbers = LOANS.astype(float)
     model = SCALED["scaler"].fit(numbers, GIVEN)
-    found = cover(model, numbers)
-    leaves = find_leaves(found.trees[0], found.inputs.to_tree_matrix(numbers))
-    for leaf in found.trees[0].leaves:
+    coverage = cover(model, numbers)
+    leaves = find_leaves(coverage.trees[0], coverage.inputs.to_tree_matrix(numbers))
+    for leaf in coverage.trees[0].leaves:
         inside = np.ones(400, dtype=bool)
-        for column, range_ in find_box(found.trees[0], leaf, in_data_units=True).items():
+        for column, range_ in find_box(coverage.trees[0], leaf, in_data_units=True).items():
             values = numbers.iloc[:, column]
             inside &= (values > range_.low) & (values <= range_.high)
         assert np.array_equal(inside, leaves == leaf)
@@ -397,14 +400,14 @@ def test_what_an_imputer_fills_is_not_missing_to_the_tree():
     model = SCALED["imputer, scaler"].fit(numbers, GIVEN)
     holed = numbers[:15].copy()
     holed.loc[:, "income"] = np.nan
-    found = cover(model, holed)
-    assert found.missing == frozenset()
-    rows = found.uncovered(None)
+    coverage = cover(model, holed)
+    assert coverage.missing == frozenset()
+    rows = coverage.uncovered(None)
     assert not rows.rule.str.contains("missing").any()
     check = [leaf for leaf in rows.index if "income" in rows.rule[leaf]][:5]
     for leaf in check:
-        made = found.example(leaf)
-        assert made.income.notna().all()
+        row = coverage.example(leaf)
+        assert row.income.notna().all()
 
 
 # -- surrogates -----------------------------------------------------------------------------------------
@@ -422,21 +425,21 @@ def answers_of(tree, matrix):
 
 def test_a_surrogate_agrees_with_a_simple_model():
     points = SPACE.sample(3000, seed=1, points=True)
-    found = fit_surrogate(rich, points)
+    surrogate = fit_surrogate(rich, points)
     fresh = SPACE.sample(4000, seed=2, points=True)
-    told = answers_of(found.tree, fresh.codes)
-    low, high = found.interval
-    true = (told == rich(fresh.frame)).mean()
-    assert low <= found.fidelity <= high
-    assert (found.fitted, found.held_out, found.unanswered) == (2250, 750, 0)
-    assert found.interval == compute_wilson_interval(round(found.fidelity * 750), 750)
+    predicted = answers_of(surrogate.tree, fresh.codes)
+    low, high = surrogate.interval
+    true = (predicted == rich(fresh.frame)).mean()
+    assert low <= surrogate.fidelity <= high
+    assert (surrogate.fitted, surrogate.held_out, surrogate.unanswered) == (2250, 750, 0)
+    assert surrogate.interval == compute_wilson_interval(round(surrogate.fidelity * 750), 750)
     assert low - 0.01 < true < high + 0.01
     assert true > 0.97
-    assert len(found.tree.leaves) <= 64
+    assert len(surrogate.tree.leaves) <= 64
     again = fit_surrogate(rich(points.frame), points)
-    assert np.array_equal(again.tree.threshold, found.tree.threshold, equal_nan=True)
-    assert again.fidelity == found.fidelity
-    assert "750 points it was not fitted to" in found.describe()
+    assert np.array_equal(again.tree.threshold, surrogate.tree.threshold, equal_nan=True)
+    assert again.fidelity == surrogate.fidelity
+    assert "750 points it was not fitted to" in surrogate.describe()
 
 
 def test_fidelity_is_measured_on_held_out_points():
@@ -444,10 +447,10 @@ def test_fidelity_is_measured_on_held_out_points():
     space = dm.Space([dm.Continuous("x", 0, 1)])
     answers = np.random.default_rng(0).integers(0, 2, 2000)
     points = space.sample(2000, points=True)
-    found = fit_surrogate(answers, points, max_leaves=2000)
-    assert 0.4 < found.fidelity < 0.6
+    surrogate = fit_surrogate(answers, points, max_leaves=2000)
+    assert 0.4 < surrogate.fidelity < 0.6
     twice = dm.Points.concat([points, points])
-    assert fit_surrogate(np.tile(answers, 2), twice, max_leaves=2000).fidelity == found.fidelity
+    assert fit_surrogate(np.tile(answers, 2), twice, max_leaves=2000).fidelity == surrogate.fidelity
 
 
 def test_rules_and_examples_name_categories():
@@ -461,29 +464,31 @@ def test_rules_and_examples_name_categories():
             frame.card.isna(), "none", np.where(frame.card.isin(["Gold", "Black"]), frame.x > 0.5, "cheap")
         ).tolist()
 
-    found = fit_surrogate(system, points)
-    assert found.fidelity > 0.98
+    surrogate = fit_surrogate(system, points)
+    assert surrogate.fidelity > 0.98
     data = pd.DataFrame({"x": [0.1, 0.2], "card": ["Blue", "Silver"], "label": [0, 1]})
-    reached = found.cover(data, target="label")
-    assert cover(found, data.drop(columns="label")).counts.tolist() == reached.counts.tolist()
+    reached = surrogate.cover(data, target="label")
+    assert cover(surrogate, data.drop(columns="label")).counts.tolist() == reached.counts.tolist()
     texts = reached.uncovered(None).rule
     assert texts.str.contains("card is Gold or Black").any() or texts.str.contains("card is not Blue or Silver").any()
     for leaf in texts.index:
-        made, _ = check_example(reached, leaf)
-        assert system(made)[0] == reached.uncovered(None).answer[leaf]
+        row, _ = check_example(reached, leaf)
+        assert system(row)[0] == reached.uncovered(None).answer[leaf]
     assert reached.notes[-1].startswith("A surrogate tree with")
 
 
 def test_a_surrogate_of_numbers():
     space = dm.Space([dm.Continuous("x", 0, 10), dm.Integer("n", 0, 10)])
     points = space.sample(4000, points=True)
-    found = fit_surrogate(lambda frame: frame.x.to_numpy() ** 2 + frame.n.to_numpy(), points, max_leaves=300)
-    assert found.tolerance == pytest.approx(0.05 * 110, rel=0.05)
-    assert found.tree.labels is None
+    surrogate = fit_surrogate(lambda frame: frame.x.to_numpy() ** 2 + frame.n.to_numpy(), points, max_leaves=300)
+    assert surrogate.tolerance == pytest.approx(0.05 * 110, rel=0.05)
+    assert surrogate.tree.labels is None
     fresh = space.sample(2000, seed=9, points=True)
-    off = np.abs(found.tree.answer[find_leaves(found.tree, fresh.codes)] - fresh.codes[:, 0] ** 2 - fresh.codes[:, 1])
-    assert found.interval[0] - 0.02 < (off <= found.tolerance).mean() < found.interval[1] + 0.02
-    assert "comes within 5." in found.describe()
+    off = np.abs(
+        surrogate.tree.answer[find_leaves(surrogate.tree, fresh.codes)] - fresh.codes[:, 0] ** 2 - fresh.codes[:, 1]
+    )
+    assert surrogate.interval[0] - 0.02 < (off <= surrogate.tolerance).mean() < surrogate.interval[1] + 0.02
+    assert "comes within 5." in surrogate.describe()
     whole = fit_surrogate(lambda frame: frame.n.tolist(), points)
     assert whole.tree.labels is not None
     assert fit_surrogate(lambda frame: frame.n.tolist(), points, numbers=True).tree.labels is None
@@ -495,20 +500,20 @@ def test_points_without_an_answer_are_ignored():
     x = points.codes[:, 0]
     for empty in (None, float("nan")):
         labels = [empty if value < 0.25 else ("low" if value < 0.5 else ("high", 1)) for value in x]
-        found = fit_surrogate(labels, points)
-        assert found.unanswered == (x < 0.25).sum()
-        assert set(found.tree.labels) == {"low", ("high", 1)}
-        assert found.fidelity > 0.95
+        surrogate = fit_surrogate(labels, points)
+        assert surrogate.unanswered == (x < 0.25).sum()
+        assert set(surrogate.tree.labels) == {"low", ("high", 1)}
+        assert surrogate.fidelity > 0.95
     status = np.where(x < 0.25, 1, np.where(x < 0.5, dm.Status.NEW_LABEL, 0)).astype(np.int8)
     for values in (x, x.tolist(), (x > 0.5).astype(int), np.where(x > 0.5, "high", "low")):
-        given = [values] if isinstance(values, list) else [values, dm.Outputs(values, status)]
+        answer_sets = [values] if isinstance(values, list) else [values, dm.Outputs(values, status)]
         if not isinstance(values, list) and values.dtype.kind == "f":
-            given += [np.where(x < 0.25, np.nan, x), [None if value < 0.25 else value for value in x]]
-        for k, answers in enumerate(given):
-            found = fit_surrogate(answers, points, max_leaves=200)
-            assert found.unanswered == ((x < 0.25).sum() if k else 0)
-            assert (found.tolerance is not None) == isinstance(values[0], float)
-            assert found.fidelity > 0.95
+            answer_sets += [np.where(x < 0.25, np.nan, x), [None if value < 0.25 else value for value in x]]
+        for k, answers in enumerate(answer_sets):
+            surrogate = fit_surrogate(answers, points, max_leaves=200)
+            assert surrogate.unanswered == ((x < 0.25).sum() if k else 0)
+            assert (surrogate.tolerance is not None) == isinstance(values[0], float)
+            assert surrogate.fidelity > 0.95
     one = fit_surrogate(["always"] * 400, points)
     assert (len(one.tree.leaves), one.fidelity) == (1, 1.0)
 
@@ -519,9 +524,9 @@ def test_a_label_that_only_held_out_points_have():
     labels = np.where(points.codes[:, 0] > 0.5, "high", "low").astype(object)
     labels[0] = "rare"
     for seed in range(12):
-        found = fit_surrogate(labels, points, seed=seed)
-        told = answers_of(found.tree, points.codes)
-        assert (told == labels).mean() > 0.9
+        surrogate = fit_surrogate(labels, points, seed=seed)
+        predicted = answers_of(surrogate.tree, points.codes)
+        assert (predicted == labels).mean() > 0.9
 
 
 def test_huge_numbers_do_not_break_a_surrogate():
@@ -540,9 +545,9 @@ def test_find_roundest_returns_the_roundest_number_in_the_interval():
         low = rng.normal() * 10.0 ** rng.integers(-6, 7)
         high = low + abs(rng.normal()) * 10.0 ** rng.integers(-6, 3)
         for upwards in (True, False):
-            found = find_roundest(low, high, upwards=upwards)
-            assert low <= found <= high
-            decimals = max(0, -Decimal(repr(found)).normalize().as_tuple().exponent)
+            number = find_roundest(low, high, upwards=upwards)
+            assert low <= number <= high
+            decimals = max(0, -Decimal(repr(number)).normalize().as_tuple().exponent)
             if decimals < 14:
                 unit = Decimal(10) ** (1 - decimals)
                 fewer = (Decimal(high) / unit).to_integral_value(ROUND_FLOOR)

@@ -100,11 +100,11 @@ def chain(depth):
 
 def test_every_leaf_and_every_live_mutant_is_drawn(half):
     svg = half.to_svg()
-    found, missing = half.leaves, half.leaves.uncovered(None)
+    leaves, missing = half.leaves, half.leaves.uncovered(None)
     shapes = kinds(svg, "absent")[1:]  # the first explains the shape
     notes = [shape.find(f"{SVG}title").text for shape in shapes]
     assert sorted(notes) == sorted(f"leaf {leaf}: {rule}" for leaf, rule in missing["rule"].items())
-    assert len(kinds(svg, "reached")) - 1 == int(found.covered.sum()) == 2
+    assert len(kinds(svg, "reached")) - 1 == int(leaves.covered.sum()) == 2
     words = texts(svg)
     assert words.count("✗ no row") == len(missing)
     assert {"✓ 50 rows", "✓ 20 rows"} <= set(words)
@@ -152,13 +152,13 @@ def test_a_parent_is_in_the_middle_of_its_children():
 def test_names_and_labels_are_escaped(noise):
     model, X = noise
     small = DecisionTreeClassifier(random_state=0, max_leaf_nodes=20).fit(X, model.predict(X))
-    found = dm.cover(small, X[:15], criterion="DTMT")
-    svg = found.to_svg()
+    coverage = dm.cover(small, X[:15], criterion="DTMT")
+    svg = coverage.to_svg()
     assert {item.tag for item in ElementTree.fromstring(svg).iter()} == {
         f"{SVG}{tag}" for tag in ("svg", "style", "path", "text", "title")
     }
     assert not re.search(r"[\x00-\x08\u202e]", svg)
-    page = render_page(found.page())
+    page = render_page(coverage.page())
     assert "<script>alert" not in page
     assert "</text><b>" not in page
     assert max(map(len, texts(svg))) < 60
@@ -166,8 +166,8 @@ def test_names_and_labels_are_escaped(noise):
         harmed = Drawing(
             width=1, height=1, shapes=[Shape(harm, harm, harm), TextLabel(0, 0, harm, harm)], alt=harm, caption=harm
         )
-        shown = render_page(Page(title="t", lead="", sections=[Section(heading="s", text="", drawing=harmed)]))
-        assert harm not in shown
+        html = render_page(Page(title="t", lead="", sections=[Section(heading="s", text="", drawing=harmed)]))
+        assert harm not in html
 
 
 def test_a_large_tree_is_folded(noise):
@@ -176,12 +176,12 @@ def test_a_large_tree_is_folded(noise):
     assert kinds(few, "folded")
     absent = int((~dm.cover(model, X[:3_990]).covered).sum())
     assert 0 < len(kinds(few, "absent")) - 1 == absent  # all that matters is there
-    found = dm.cover(model, X[:1_500])
-    many = found.to_svg()
-    assert len(found.trees[0]) > 2_000
+    coverage = dm.cover(model, X[:1_500])
+    many = coverage.to_svg()
+    assert len(coverage.trees[0]) > 2_000
     assert len(few) < len(many) < 300_000
-    told = [int(text.split()[1].replace(",", "")) for text in texts(many) if re.match(r"✗ [\d,]+ of", text)]
-    assert sum(told) + len(kinds(many, "absent")) - 1 == int((~found.covered).sum())  # in sight or counted
+    folded_counts = [int(text.split()[1].replace(",", "")) for text in texts(many) if re.match(r"✗ [\d,]+ of", text)]
+    assert sum(folded_counts) + len(kinds(many, "absent")) - 1 == int((~coverage.covered).sum())  # in sight or counted
     boxes = sum(len(kinds(many, kind)) for kind in ("asks", "reached", "absent", "folded"))
     assert boxes <= MAX_BOXES + 3
 
@@ -198,8 +198,8 @@ def test_a_very_deep_tree_is_drawn():
 def test_trees_of_numbers_and_of_one_leaf_can_be_drawn(iris):
     X = iris.drop(columns="target")
     grown = DecisionTreeRegressor(random_state=0, max_leaf_nodes=4).fit(X, X.iloc[:, 0] / 3)
-    found = dm.cover(grown, X[:5])
-    assert any(re.fullmatch(r"\d\.\d+", text) for text in texts(found.to_svg()))
+    coverage = dm.cover(grown, X[:5])
+    assert any(re.fullmatch(r"\d\.\d+", text) for text in texts(coverage.to_svg()))
     forest = RandomForestClassifier(4, max_depth=2, random_state=0).fit(X, iris.target)
     assert len({dm.cover(forest, X[:50]).to_svg(tree=number) for number in range(4)}) == 4
     with pytest.raises(ArgumentError, match="'tree'"):
@@ -237,23 +237,25 @@ def test_the_page_of_a_complete_test_set(tree, iris):
 
 
 def test_the_page_lists_limits_with_their_side(tree, iris):
-    made = dm.select(tree, iris, target="target", criterion="BVA")
-    report = made.page()
+    selection = dm.select(tree, iris, target="target", criterion="BVA")
+    report = selection.page()
     rows = next(section.table.rows for section in report.sections if section.anchor == "limits")
-    assert len(rows) == sum(map(len, made.limits))
-    assert [row[-1].startswith("yes") for row in rows] == [limit.holds for limits in made.limits for limit in limits]
+    assert len(rows) == sum(map(len, selection.limits))
+    assert [row[-1].startswith("yes") for row in rows] == [
+        limit.holds for limits in selection.limits for limit in limits
+    ]
     cover = dm.cover(tree, iris, target="target", criterion="BVA").page()
-    told = next(section.table.rows for section in cover.sections if section.anchor == "leaves")
-    assert "petal width (cm) <= 0.8 holds" in " ".join(row[-1] for row in told)
+    leaf_rows = next(section.table.rows for section in cover.sections if section.anchor == "leaves")
+    assert "petal width (cm) <= 0.8 holds" in " ".join(row[-1] for row in leaf_rows)
 
 
 @pytest.mark.slow
 def test_the_page_of_a_forest_lists_the_worst_trees(iris):
     X = iris.drop(columns="target")
     forest = RandomForestClassifier(150, max_depth=3, random_state=0).fit(X, iris.target)
-    found = dm.cover(forest, X[::7])
-    trees = next(section for section in found.page().sections if section.anchor == "trees")
-    shares = found.shares
+    coverage = dm.cover(forest, X[::7])
+    trees = next(section for section in coverage.page().sections if section.anchor == "trees")
+    shares = coverage.shares
     assert [int(row[0]) for row in trees.table.rows] == np.argsort(shares, kind="stable")[:10].tolist()
     assert f"From {format_percent(shares.min())} to {format_percent(shares.max())}" in trees.text
     bars = [int(shape.text) for shape in trees.drawing.shapes if isinstance(shape, TextLabel) and shape.text.isdigit()]
@@ -263,18 +265,18 @@ def test_the_page_of_a_forest_lists_the_worst_trees(iris):
 @pytest.mark.slow
 def test_results_can_be_written_to_files(half, tree, iris, tmp_path):
     chosen = dm.select(tree, iris, target="target", criterion="DTMT")
-    for found in (half, half.leaves, chosen):
-        assert json.loads(json.dumps(found.document(), allow_nan=False)) == json.loads(
-            found.to_json(tmp_path / "a.json")
+    for result in (half, half.leaves, chosen):
+        assert json.loads(json.dumps(result.document(), allow_nan=False)) == json.loads(
+            result.to_json(tmp_path / "a.json")
         )
-        assert (tmp_path / "a.json").read_text() == found.to_json()
-        assert found.to_html(tmp_path / "new" / "a.html") == (tmp_path / "new" / "a.html").read_text()
-        assert found._repr_html_().startswith("<iframe")
+        assert (tmp_path / "a.json").read_text() == result.to_json()
+        assert result.to_html(tmp_path / "new" / "a.html") == (tmp_path / "new" / "a.html").read_text()
+        assert result._repr_html_().startswith("<iframe")
     assert half.to_svg(tmp_path / "a.svg") == (tmp_path / "a.svg").read_text()
-    told = half.document()
-    assert told["mutants"] == {"all": 42, "killed": 15, "live": 27, "proved_equivalent": 6, "killable": 21}
-    assert (told["nodes"], told["decision_nodes"], told["leaves"], told["covered"]) == (17, 8, 9, 2)
-    assert (len(told["uncovered"]), len(told["live"])) == (7, 27)
+    document = half.document()
+    assert document["mutants"] == {"all": 42, "killed": 15, "live": 27, "proved_equivalent": 6, "killable": 21}
+    assert (document["nodes"], document["decision_nodes"], document["leaves"], document["covered"]) == (17, 8, 9, 2)
+    assert (len(document["uncovered"]), len(document["live"])) == (7, 27)
     with pytest.raises(UsageError, match="SVG file cannot be written"):
         half.to_svg(tmp_path / "a.svg" / "b.svg")
 
