@@ -43,8 +43,8 @@ KINDS = dm.Space([*WHOLE.features, dm.Categorical("c", ["a", "b", "c"])])
 @pytest.mark.parametrize(("name", "case"), thin(NAMES, ["one number", "two sources by hand", "a space"]))
 def test_conformance(name, case):
     space = WHOLE if name in CUTTING else KINDS
-    asked = {"one number": TRIPLED, "two sources by hand": MEETING, "a space": space}[case]
-    check_generator(lambda seed: make_generator(name, asked, seed=seed), asked, groups=50 if LONG else 20)
+    target = {"one number": TRIPLED, "two sources by hand": MEETING, "a space": space}[case]
+    check_generator(lambda seed: make_generator(name, target, seed=seed), target, groups=50 if LONG else 20)
 
 
 def test_conformance_suite_detects_wrong_generators():
@@ -207,16 +207,16 @@ def test_a_pool_holds_inputs_of_one_width(name):
         make_generator(name, follows(lambda x: x[:, 0]))
 
 
-@pytest.mark.parametrize("given", ["SFIDMT-ARD", "MT-BERT", "Sobel"])
-def test_misspelt_names_get_a_suggestion(given):
-    with pytest.raises(ArgumentError, match=f"There is no generator '{given}'. Did you mean '.*'?"):
-        make_generator(given, (0, 1))
+@pytest.mark.parametrize("name", ["SFIDMT-ARD", "MT-BERT", "Sobel"])
+def test_misspelt_names_get_a_suggestion(name):
+    with pytest.raises(ArgumentError, match=f"There is no generator '{name}'. Did you mean '.*'?"):
+        make_generator(name, (0, 1))
 
 
-@pytest.mark.parametrize("given", ["", None, 3, "something else", int])
-def test_unknown_names(given):
+@pytest.mark.parametrize("name", ["", None, 3, "something else", int])
+def test_unknown_names(name):
     with pytest.raises(ArgumentError, match=r"There is no generator .*There are: 'MT-RT', "):
-        find_generator(given)
+        find_generator(name)
 
 
 def test_names_ignore_case_and_hyphens():
@@ -282,8 +282,8 @@ def test_splits_of_integers_reach_all_of_them():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_first_group_is_uniform(name):
-    asked = follows(Affine.scaled(3.0, 2))
-    first = np.concatenate([make_generator(name, asked, seed=seed).propose().sources for seed in range(80)])
+    relation = follows(Affine.scaled(3.0, 2))
+    first = np.concatenate([make_generator(name, relation, seed=seed).propose().sources for seed in range(80)])
     for column in first.T:
         assert stats.kstest(column, "uniform").pvalue > 1e-4
     assert abs(np.corrcoef(first.T)[0, 1]) < 4 / math.sqrt(80)
@@ -312,11 +312,11 @@ def nearest_of_random_ones():
 
 def nearest_distances(name):
     """Mean distance to the nearest other source, for twelve seeds."""
-    found = []
+    distances = []
     for seed in range(12):
         sources = make_generator(name, [(0, 1)] * 2, seed=seed).propose(150).sources
-        found.append(cKDTree(sources).query(sources, k=2)[0][:, 1].mean())
-    return np.array(found)
+        distances.append(cKDTree(sources).query(sources, k=2)[0][:, 1].mean())
+    return np.array(distances)
 
 
 @pytest.mark.slow

@@ -50,11 +50,11 @@ def test_f_measure_of_uniform_tests_is_one_over_the_rate(uniform):
 
 def test_p_and_e_are_those_of_a_geometric_distribution(uniform):
     verdicts, measured = uniform
-    found = p_measure(measured, 30)
-    assert found == p_measure(verdicts, 30)
+    probability = p_measure(measured, 30)
+    assert probability == p_measure(verdicts, 30)
     expected = 1 - (1 - RATE) ** 30
-    assert abs(found.value - expected) < 4 * math.sqrt(expected * (1 - expected) / len(measured))
-    assert found.low < found.value < found.high
+    assert abs(probability.value - expected) < 4 * math.sqrt(expected * (1 - expected) / len(measured))
+    assert probability.low < probability.value < probability.high
     count = e_measure(verdicts, 30)
     assert abs(count.value - 30 * RATE) < 4 * (count.high - count.low) / 3.92
 
@@ -102,7 +102,7 @@ def test_comparison_of_constant_figures():
 
 
 @in_one_test(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda: FMeasures([]), "at least one integer"),
         (lambda: FMeasures([1.5]), "integer"),
@@ -122,8 +122,8 @@ def test_comparison_of_constant_figures():
         (lambda: estimate([]), "at least one"),
     ],
 )
-def test_invalid_measurements_are_refused(call, said):
-    with pytest.raises(ArgumentError, match=said):
+def test_invalid_measurements_are_refused(call, message):
+    with pytest.raises(ArgumentError, match=message):
         call()
 
 

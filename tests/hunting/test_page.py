@@ -55,16 +55,16 @@ def test_page_shows_violations_and_regions(emu10):
 def test_the_first_sources_that_were_executed_are_kept(relations, options):
     sin = dm.programs["Sin"]
     chosen = [sin.relations[name] for name in relations]
-    asked = []
+    inputs = []
 
     def broken(x):
-        asked.append(x)
+        inputs.append(x)
         return np.sin(x) + 0.1 * ((x > 100) & (x < 120))
 
     hunt = dm.hunt(broken, chosen, budget=200, stop_after=None, seed=3, **options)
     groups = hunt.executed(0)
     assert groups.violated.sum() == hunt.table["violated"][0] > 0
-    assert set(groups.sources.ravel()) <= set(np.concatenate(asked))
+    assert set(groups.sources.ravel()) <= set(np.concatenate(inputs))
     assert len(groups.sources) == hunt.table["groups"][0]
 
 
@@ -170,12 +170,12 @@ def test_categories_are_shown_by_name():
         return np.where((frame["job"] == "full") & (frame["age"] > 40), "yes", "no")
 
     model = dm.wrap(decide, space=space, name="lending")
-    found = dm.hunt(model, OtherJob(), "MT-RT", space=space, budget=50, stop_after=None, progress=False)
-    row = found.violations.iloc[0]
+    hunt = dm.hunt(model, OtherJob(), "MT-RT", space=space, budget=50, stop_after=None, progress=False)
+    row = hunt.violations.iloc[0]
     assert {row["x1.job"], row["x2.job"]} == {"full", "none"}
     assert float(row["x1.age"]).is_integer()
-    assert "f(full, " in found.describe()
-    page = found.page()
+    assert "f(full, " in hunt.describe()
+    page = hunt.page()
     pictures = [section.picture for section in page.sections if section.picture is not None]
     assert pictures[0].x_axis.names == ["full", "none"]
     assert any("job none" in note for note in pictures[0].notes)

@@ -136,7 +136,7 @@ def test_impossible_rates_are_refused():
 
 
 @in_one_test(
-    ("call", "error", "said"),
+    ("call", "error", "message"),
     [
         (lambda: draw_region("blob", 0.1, 0, 1), ArgumentError, "'block', 'strip', 'point'"),
         (lambda: draw_region("block", 0, 0, 1), ArgumentError, "above 0 and below 1"),
@@ -158,8 +158,8 @@ def test_impossible_rates_are_refused():
         (lambda: classify([0.5], [1], 0, 1), ArgumentError, "flags"),
     ],
 )
-def test_bad_input_is_refused(call, error, said):
-    with pytest.raises(error, match=said):
+def test_bad_input_is_refused(call, error, message):
+    with pytest.raises(error, match=message):
         call()
 
 

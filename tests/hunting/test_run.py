@@ -52,29 +52,29 @@ def picked(relations, generator, count, seed, trial=0, **options):
 @pytest.mark.parametrize("generator", ["MT-RT", "SFIDMT-ART", *(["MT-BART", "FSCS-ART", "Sobol"] if LONG else [])])
 def test_measures_against_a_plain_loop(generator):
     trials, budget, seed = 6, 150, 4
-    found = dm.hunt(wrong_between_2_and_3, mirrored(), generator, None, budget, trials, seed, stop_after=None)
+    hunt = dm.hunt(wrong_between_2_and_3, mirrored(), generator, None, budget, trials, seed, stop_after=None)
     rows = [
         [violates(sources[0]) for _, sources in picked([mirrored()], generator, budget, seed, trial)]
         for trial in range(trials)
     ]
     numbers = [[i for i, hit in enumerate(row, 1) if hit] for row in rows]
-    assert [trial.violated for trial in found.trials] == numbers
-    assert found.f_measures.tolist() == [number[0] for number in numbers]
-    assert found.f2_measures.tolist() == [number[1] - number[0] for number in numbers]
+    assert [trial.violated for trial in hunt.trials] == numbers
+    assert hunt.f_measures.tolist() == [number[0] for number in numbers]
+    assert hunt.f2_measures.tolist() == [number[1] - number[0] for number in numbers]
     for groups in (1, 5, 20, 150):
-        assert found.p_measure(groups).value == sum(any(row[:groups]) for row in rows) / trials
-        assert found.e_measure(groups).value == pytest.approx(sum(sum(row[:groups]) for row in rows) / trials)
-    assert (found.groups, found.calls) == (trials * budget, 2 * trials * budget)
-    assert found.violated == sum(map(sum, rows)) == len(found.violations) == found.table["violated"].sum()
+        assert hunt.p_measure(groups).value == sum(any(row[:groups]) for row in rows) / trials
+        assert hunt.e_measure(groups).value == pytest.approx(sum(sum(row[:groups]) for row in rows) / trials)
+    assert (hunt.groups, hunt.calls) == (trials * budget, 2 * trials * budget)
+    assert hunt.violated == sum(map(sum, rows)) == len(hunt.violations) == hunt.table["violated"].sum()
 
 
 @in_one_test("generator", ["MT-RT", "SFIDMT-ART", "MT-ART-Min", "MT-IPART", "MT-RPART", "Halton"])
 def test_f_measures_equal_those_of_a_plain_loop(generator):
-    found = dm.hunt(wrong_between_2_and_3, mirrored(), generator, trials=4, seed=9)
-    for trial, groups in enumerate(found.f_measures):
+    hunt = dm.hunt(wrong_between_2_and_3, mirrored(), generator, trials=4, seed=9)
+    for trial, groups in enumerate(hunt.f_measures):
         loop = picked([mirrored()], generator, 10_000, 9, trial)
         assert groups == next(i for i, (_, sources) in enumerate(loop, 1) if violates(sources[0]))
-    assert found.groups == found.f_measures.sum()
+    assert hunt.groups == hunt.f_measures.sum()
 
 
 @pytest.mark.slow
@@ -100,13 +100,13 @@ def test_batch_size_does_not_change_the_hunt(how, several):
 @pytest.mark.parametrize("batch", [1, 2, 3, None])
 def test_batch_size_does_not_change_hunts_with_several_outputs(batch):
     """Two outputs of two inputs could be read either way."""
-    found = dm.hunt(
+    hunt = dm.hunt(
         lambda x: (wrong_between_2_and_3(x), x),
         mirrored(equal=lambda x, y: (y[0][:, 0], y[1][:, 0])),
         seed=3,
         batch=batch,
     )
-    assert found.f_measures.tolist() == dm.hunt(wrong_between_2_and_3, mirrored(), seed=3).f_measures.tolist()
+    assert hunt.f_measures.tolist() == dm.hunt(wrong_between_2_and_3, mirrored(), seed=3).f_measures.tolist()
 
 
 def test_same_seed_same_hunt():
@@ -119,43 +119,43 @@ def test_same_seed_same_hunt():
 
 @pytest.mark.parametrize("stop_after", [1, 2, 3])
 def test_enough_violations_end_a_trial(stop_after):
-    found = dm.hunt(wrong_between_2_and_3, mirrored(), trials=3, seed=1, stop_after=stop_after)
-    assert [len(trial.violated) for trial in found.trials] == [stop_after] * 3
-    assert [trial.groups for trial in found.trials] == [trial.violated[-1] for trial in found.trials]
-    assert not any(trial.exhausted for trial in found.trials)
-    assert len(found.f2_measures) == (3 if stop_after > 1 else 0)
+    hunt = dm.hunt(wrong_between_2_and_3, mirrored(), trials=3, seed=1, stop_after=stop_after)
+    assert [len(trial.violated) for trial in hunt.trials] == [stop_after] * 3
+    assert [trial.groups for trial in hunt.trials] == [trial.violated[-1] for trial in hunt.trials]
+    assert not any(trial.exhausted for trial in hunt.trials)
+    assert len(hunt.f2_measures) == (3 if stop_after > 1 else 0)
 
 
 @pytest.mark.parametrize("budget", [1, 15, 16, 17, 100])
 def test_the_budget_is_exact(budget):
-    asked = []
-    found = dm.hunt(lambda x: asked.append(len(x)) or np.cos(x), mirrored(), budget=budget, trials=2)
-    assert [trial.groups for trial in found.trials] == [budget] * 2
-    assert found.f_measures.tolist() == [budget] * 2
-    assert found.measured.censored.all()
-    assert not found.found
-    assert sum(asked) == found.calls == 4 * budget
+    sizes = []
+    hunt = dm.hunt(lambda x: sizes.append(len(x)) or np.cos(x), mirrored(), budget=budget, trials=2)
+    assert [trial.groups for trial in hunt.trials] == [budget] * 2
+    assert hunt.f_measures.tolist() == [budget] * 2
+    assert hunt.measured.censored.all()
+    assert not hunt.found
+    assert sum(sizes) == hunt.calls == 4 * budget
 
 
 def test_e_measure_refuses_more_groups_than_executed():
-    found = dm.hunt(wrong_between_2_and_3, mirrored(), trials=3, seed=1)
+    hunt = dm.hunt(wrong_between_2_and_3, mirrored(), trials=3, seed=1)
     with pytest.raises(ArgumentError):
-        found.e_measure(100_000)
+        hunt.e_measure(100_000)
     with pytest.raises(ArgumentError):
-        found.e_measure(-1)
+        hunt.e_measure(-1)
     with pytest.raises(ArgumentError):
         dm.hunt(np.cos, mirrored(), budget=10).p_measure(11)
 
 
 def test_describe_and_document_show_violations():
-    found = dm.hunt(wrong_between_2_and_3, mirrored(), seed=1)
-    (row,) = found.violations.to_dict("records")
+    hunt = dm.hunt(wrong_between_2_and_3, mirrored(), seed=1)
+    (row,) = hunt.violations.to_dict("records")
     assert set(row) == {"trial", "group", "relation", "x1.x", "x2.x", "y1", "y2"}
     assert row["x2.x"] == -row["x1.x"]
     assert violates(row["x1.x"])
     assert [row["y1"], row["y2"]] == [wrong_between_2_and_3(row[x]) for x in ("x1.x", "x2.x")]
-    assert "wrong_between_2_and_3 violates 'even': 1 violation" in found.describe()
-    document = found.document()
+    assert "wrong_between_2_and_3 violates 'even': 1 violation" in hunt.describe()
+    document = hunt.document()
     assert document["violated"] == 1
     assert len(document["violations"]) == 1
     nothing = dm.hunt(np.cos, mirrored(), budget=20)
@@ -171,21 +171,21 @@ def test_relations_take_turns_without_a_selector():
     pair = FunctionRelation(
         name="pair", domain=(-10, 10), sources=2, follow_up=lambda a, b: a + b, expects=lambda x, y: y[2] < 5
     )
-    found = dm.hunt(np.cos, [mirrored(), shifted, pair], budget=100)
-    assert found.table["groups"].tolist() == [34, 33, 33]
-    assert found.calls == 34 * 2 + 33 * 2 + 33 * 3
+    hunt = dm.hunt(np.cos, [mirrored(), shifted, pair], budget=100)
+    assert hunt.table["groups"].tolist() == [34, 33, 33]
+    assert hunt.calls == 34 * 2 + 33 * 2 + 33 * 3
 
 
 @pytest.mark.slow
 @in_one_test("selector", SELECTORS)
 def test_selectors(selector):
     good = mirrored(name="fine", equal=lambda x, y: (x[0], -x[1]))
-    found = dm.hunt(wrong_between_2_and_3, [good, mirrored()], selector=selector, seed=5, trials=3)
-    assert found.generator == selector
-    assert set(found.violations["relation"]) == {"even"}
+    hunt = dm.hunt(wrong_between_2_and_3, [good, mirrored()], selector=selector, seed=5, trials=3)
+    assert hunt.generator == selector
+    assert set(hunt.violations["relation"]) == {"even"}
     if selector in ("feedback", "near-miss"):  # what these choose depends on what they were told
         return
-    for trial, groups in enumerate(found.f_measures):
+    for trial, groups in enumerate(hunt.f_measures):
         turn = SELECTORS[selector]([good, mirrored()]).clone(np.random.default_rng([5, trial]))
         hits = (turn.propose(1) for _ in range(10_000))
         assert groups == next(
@@ -195,36 +195,36 @@ def test_selectors(selector):
 
 def test_follow_ups_that_use_outputs():
     """f(x + f(x)) = f(x): for f = floor it holds on [0, 1) only."""
-    asked = []
+    sizes = []
     step = FunctionRelation(
         name="step", domain=(0, 4), follow_up=lambda x, outputs: x + outputs[0], uses_outputs=True, follow_domain=(0, 8)
     )
 
     def floor(x):
-        asked.append(np.size(x))
+        sizes.append(np.size(x))
         return np.floor(x)
 
-    found = dm.hunt(floor, step, stop_after=None, budget=40)
-    assert found.table.iloc[0].to_dict() == {
+    hunt = dm.hunt(floor, step, stop_after=None, budget=40)
+    assert hunt.table.iloc[0].to_dict() == {
         "relation": "step",
         "groups": 40,
-        "holds": 40 - found.violated,
-        "violated": found.violated,
+        "holds": 40 - hunt.violated,
+        "violated": hunt.violated,
         "inapplicable": 0,
         "undefined": 0,
     }
-    assert (found.violations["x1.x"] >= 1).all()
-    assert 20 <= found.violated < 40
+    assert (hunt.violations["x1.x"] >= 1).all()
+    assert 20 <= hunt.violated < 40
     # candidates are asked about, too
-    assert found.calls == sum(asked) > 80
+    assert hunt.calls == sum(sizes) > 80
     with pytest.raises(ArgumentError, match="depend on outputs"):
         dm.hunt(floor, [step], selector="MRGS-ART")
 
 
 def test_follow_ups_outside_their_declared_domain():
-    found = dm.hunt(np.cos, mirrored(follow_domain=(-10, 0)), "MT-RT", budget=200)
+    hunt = dm.hunt(np.cos, mirrored(follow_domain=(-10, 0)), "MT-RT", budget=200)
     below = sum(sources[0] < 0 for _, sources in picked([mirrored()], "MT-RT", 200, 0))
-    assert found.table["inapplicable"].tolist() == [below]
+    assert hunt.table["inapplicable"].tolist() == [below]
     gone = dm.hunt(np.cos, mirrored(follow_domain=(50, 60)), "MT-RT", budget=20)
     assert "No group could be judged" in gone.notes[0]
 
@@ -266,18 +266,18 @@ def raising_with_two_outputs(x):
 
 @pytest.mark.parametrize("function", [np.cos, scalar, by_case, lambda x: [math.cos(item) for item in x]])
 def test_functions_of_arrays_and_of_numbers(function):
-    found = dm.hunt(function, mirrored(), budget=300)
-    assert found.table["holds"].tolist() == [300]
+    hunt = dm.hunt(function, mirrored(), budget=300)
+    assert hunt.table["holds"].tolist() == [300]
 
 
 @pytest.mark.parametrize("function", [raising_vector, raising_scalar, leaving, raising_with_two_outputs])
 def test_inputs_without_an_answer_are_undefined_and_the_rest_is_judged(function):
-    found = dm.hunt(function, mirrored(), "MT-RT", budget=300, seed=1)
+    hunt = dm.hunt(function, mirrored(), "MT-RT", budget=300, seed=1)
     without = sum(abs(sources[0]) > 9 for _, sources in picked([mirrored()], "MT-RT", 300, 1))
     assert 0 < without < 100
-    assert found.table[["holds", "undefined"]].iloc[0].tolist() == [300 - without, without]
-    assert found.failed == without
-    assert any("too low" in note for note in found.notes)
+    assert hunt.table[["holds", "undefined"]].iloc[0].tolist() == [300 - without, without]
+    assert hunt.failed == without
+    assert any("too low" in note for note in hunt.notes)
 
 
 def test_one_input_of_very_many_without_an_answer():
@@ -286,9 +286,9 @@ def test_one_input_of_very_many_without_an_answer():
             raise ValueError("5")
         return x
 
-    _, there = (asked := FunctionRunner(bad))(np.arange(100_010.0)[:, None])
+    _, there = (runner := FunctionRunner(bad))(np.arange(100_010.0)[:, None])
     assert np.flatnonzero(~there).tolist() == [5]
-    assert asked.failures == 1
+    assert runner.failures == 1
 
 
 @pytest.mark.parametrize(
@@ -307,37 +307,37 @@ def test_functions_that_never_answer(function, why):
 
 
 def test_few_groups_without_any_answer():
-    found = dm.hunt(lambda x: 1 / 0, mirrored(), budget=5)
-    assert found.table["undefined"].tolist() == [5]
-    assert not found.found
-    assert any("No group could be judged" in note for note in found.notes)
+    hunt = dm.hunt(lambda x: 1 / 0, mirrored(), budget=5)
+    assert hunt.table["undefined"].tolist() == [5]
+    assert not hunt.found
+    assert any("No group could be judged" in note for note in hunt.notes)
 
 
 @pytest.mark.parametrize("function", [lambda x: x * np.nan, lambda x: None, lambda x: math.nan])
 def test_nan_everywhere(function):
-    found = dm.hunt(function, mirrored(), budget=100)
-    assert found.table["undefined"].tolist() == [100]
-    assert "No group could be judged: 100 groups without a numeric answer" in found.describe()
+    hunt = dm.hunt(function, mirrored(), budget=100)
+    assert hunt.table["undefined"].tolist() == [100]
+    assert "No group could be judged: 100 groups without a numeric answer" in hunt.describe()
 
 
 def test_overflows_are_not_violations():
-    found = dm.hunt(lambda x: np.exp(1000 + abs(x)) - np.exp(1000 + x), mirrored(), budget=50)
-    assert not found.found
-    assert found.table["undefined"].tolist() == [50]
+    hunt = dm.hunt(lambda x: np.exp(1000 + abs(x)) - np.exp(1000 + x), mirrored(), budget=50)
+    assert not hunt.found
+    assert hunt.table["undefined"].tolist() == [50]
 
 
 def test_several_outputs_and_labels():
     assert not dm.hunt(lambda x: (np.cos(x), np.abs(x)), mirrored(), budget=50).found
     assert dm.hunt(lambda x: (np.cos(x), np.sin(x)), mirrored(), budget=50).found
     assert not dm.hunt(lambda x: np.where(abs(x) > 3, "far", "near"), mirrored(), budget=50).found
-    found = dm.hunt(lambda x: "above" if x > 3 else "below", mirrored(), budget=50)
-    assert set(found.violations.iloc[0][["y1", "y2"]]) == {"above", "below"}
+    hunt = dm.hunt(lambda x: "above" if x > 3 else "below", mirrored(), budget=50)
+    assert set(hunt.violations.iloc[0][["y1", "y2"]]) == {"above", "below"}
 
 
 def test_answers_of_different_shapes():
     """Some with one number, some with two: they are never the same."""
-    found = dm.hunt(lambda x: [1.0] if float(x) > 0 else [1.0, 2.0], mirrored(), budget=20, stop_after=None)
-    assert found.table[["groups", "holds"]].iloc[0].tolist() == [20, 0]
+    hunt = dm.hunt(lambda x: [1.0] if float(x) > 0 else [1.0, 2.0], mirrored(), budget=20, stop_after=None)
+    assert hunt.table[["groups", "holds"]].iloc[0].tolist() == [20, 0]
 
 
 @pytest.mark.parametrize("at", [1, 3, 20])
@@ -350,12 +350,12 @@ def test_interrupted_hunt_keeps_earlier_violations(at):
             raise KeyboardInterrupt
         return wrong_between_2_and_3(x)
 
-    found = dm.hunt(interrupted, mirrored(), budget=10_000, trials=50, stop_after=None)
-    assert found.interrupted
-    assert "interrupted" in found.describe()
-    assert found.groups == len(found.trials) * 10_000 - 10_000 + found.trials[-1].groups
-    assert len(found.violations) == found.violated
-    assert found.found == (at > 1)
+    hunt = dm.hunt(interrupted, mirrored(), budget=10_000, trials=50, stop_after=None)
+    assert hunt.interrupted
+    assert "interrupted" in hunt.describe()
+    assert hunt.groups == len(hunt.trials) * 10_000 - 10_000 + hunt.trials[-1].groups
+    assert len(hunt.violations) == hunt.violated
+    assert hunt.found == (at > 1)
 
 
 # -- systems ------------------------------------------------------------------------------------------------------------
@@ -399,9 +399,9 @@ def test_models_of_scikit_learn():
     labels = np.where((cases["x"] > 5) & (cases["n"] != 3), "high", "low")
     model = DecisionTreeClassifier(random_state=0).fit(cases, labels)
     space = dm.Space([SPACE.features[0], SPACE.features[1], dm.Continuous("c", 0, 4)])
-    found = dm.hunt(model, NextNumber, "MT-RT", data=cases, space=space, budget=200, seed=1)
-    assert found.found
-    row = found.violations.iloc[0]
+    hunt = dm.hunt(model, NextNumber, "MT-RT", data=cases, space=space, budget=200, seed=1)
+    assert hunt.found
+    row = hunt.violations.iloc[0]
     assert {"x1.x", "x1.n", "x2.n"} <= set(row.index)
     two = pd.DataFrame({name: [row[f"x1.{name}"], row[f"x2.{name}"]] for name in "xnc"})
     assert model.predict(two).tolist() == [row["y1"], row["y2"]]
@@ -412,7 +412,7 @@ def test_models_of_scikit_learn():
     "how", [{}, {"selector": "MRGS-ART"}, *([{"selector": "MRGS-distance"}, {"selector": "near-miss"}] if LONG else [])]
 )
 def test_systems_with_integers_and_categories(how):
-    found = dm.hunt(
+    hunt = dm.hunt(
         dm.wrap(high_but_for_b3, space=SPACE),
         [LargerX, NextNumber()],
         space=SPACE,
@@ -421,12 +421,12 @@ def test_systems_with_integers_and_categories(how):
         stop_after=None,
         **how,
     )
-    assert set(found.violations["relation"]) <= {"next number"}
-    inputs = found.violations.filter(regex=r"^x\d\.n$").to_numpy()
+    assert set(hunt.violations["relation"]) <= {"next number"}
+    inputs = hunt.violations.filter(regex=r"^x\d\.n$").to_numpy()
     assert (inputs % 1 == 0).all()
-    assert found.table["groups"].sum() == 60
-    assert found.table.set_index("relation").loc["larger x", "inapplicable"] > 0
-    for row in found.violations.to_dict("records"):
+    assert hunt.table["groups"].sum() == 60
+    assert hunt.table.set_index("relation").loc["larger x", "inapplicable"] > 0
+    for row in hunt.violations.to_dict("records"):
         assert row["x1.x"] > 5
         assert row["x1.c"] == "b"
         assert 3 in (row["x1.n"], row["x2.n"])
@@ -448,9 +448,9 @@ def test_systems_that_raise():
             raise ValueError("too much")
         return high_but_for_b3(frame)
 
-    found = dm.hunt(dm.wrap(raising, space=SPACE), NextNumber, "MT-RT", space=SPACE, budget=60, stop_after=None)
-    assert 0 < found.table["undefined"].iloc[0] < 20
-    assert found.table["holds"].iloc[0] > 30
+    hunt = dm.hunt(dm.wrap(raising, space=SPACE), NextNumber, "MT-RT", space=SPACE, budget=60, stop_after=None)
+    assert 0 < hunt.table["undefined"].iloc[0] < 20
+    assert hunt.table["holds"].iloc[0] > 30
     with pytest.raises(SystemFailed, match="failed on all"):
         dm.hunt(dm.wrap(lambda frame: 1 / 0, space=SPACE), NextNumber, "MT-RT", space=SPACE, budget=60)
 
@@ -464,10 +464,10 @@ def test_systems_that_are_interrupted():
             raise KeyboardInterrupt
         return high_but_for_b3(frame)
 
-    found = dm.hunt(dm.wrap(interrupted, space=SPACE), NextNumber, "MT-RT", space=SPACE, budget=1000, stop_after=None)
-    assert found.interrupted
-    assert 0 < found.groups < 1000
-    assert found.table["groups"].sum() == found.groups
+    hunt = dm.hunt(dm.wrap(interrupted, space=SPACE), NextNumber, "MT-RT", space=SPACE, budget=1000, stop_after=None)
+    assert hunt.interrupted
+    assert 0 < hunt.groups < 1000
+    assert hunt.table["groups"].sum() == hunt.groups
 
 
 def hanging(frame):
@@ -480,8 +480,8 @@ def hanging(frame):
 def test_systems_that_hang():
     space = dm.Space([dm.Continuous("x", 0, 20)])
     shifted = FunctionRelation(name="shifted", domain=(0, 10), follow_up=Affine.scaled(1, 1, 10))
-    found = dm.hunt(dm.wrap(hanging, space=space), shifted, "MT-RT", space=space, budget=1, timeout=0.5)
-    assert found.table["undefined"].tolist() == [1]
+    hunt = dm.hunt(dm.wrap(hanging, space=space), shifted, "MT-RT", space=space, budget=1, timeout=0.5)
+    assert hunt.table["undefined"].tolist() == [1]
 
 
 def test_timeout_of_a_function_is_refused():
@@ -493,7 +493,7 @@ def test_timeout_of_a_function_is_refused():
 
 
 @in_one_test(
-    ("given", "why"),
+    ("options", "why"),
     [
         ({"relations": None}, "got no relations"),
         ({"relations": []}, "at least one relation"),
@@ -512,9 +512,9 @@ def test_timeout_of_a_function_is_refused():
         ({"relations": FunctionRelation(name="p", domain=(1, 1), follow_up=np.cos)}, "single input"),
     ],
 )
-def test_bad_arguments(given, why):
+def test_bad_arguments(options, why):
     with pytest.raises(ArgumentError, match=why):
-        dm.hunt(**{"model": np.cos, "relations": mirrored(), **given})
+        dm.hunt(**{"model": np.cos, "relations": mirrored(), **options})
 
 
 def test_relations_with_wrong_columns_are_refused():
@@ -535,18 +535,18 @@ def test_relations_a_hunt_cannot_use():
 
 def test_programs_and_names():
     tanh = dm.programs["tanh"]
-    found = dm.hunt(tanh.mutants["emu10"], "tripling", seed=1)
-    assert found.found
-    assert found.violations["relation"].tolist() == ["tripling"]
+    hunt = dm.hunt(tanh.mutants["emu10"], "tripling", seed=1)
+    assert hunt.found
+    assert hunt.violations["relation"].tolist() == ["tripling"]
     assert not dm.hunt(tanh, budget=200).found
     with pytest.raises(ArgumentError, match="tripling"):
         dm.hunt(tanh, "trippling")
 
 
 def test_verdicts_of_violations_are_those_of_the_relation():
-    found = dm.hunt(wrong_between_2_and_3, mirrored(), seed=1, stop_after=5)
-    x = [np.array([item.inputs[i] for item in found.examples]) for i in (0, 1)]
-    y = [np.array([item.outputs[i] for item in found.examples]) for i in (0, 1)]
+    hunt = dm.hunt(wrong_between_2_and_3, mirrored(), seed=1, stop_after=5)
+    x = [np.array([item.inputs[i] for item in hunt.examples]) for i in (0, 1)]
+    y = [np.array([item.outputs[i] for item in hunt.examples]) for i in (0, 1)]
     assert mirrored().judge(x, y)[0].tolist() == [VIOLATED] * 5
 
 
@@ -575,9 +575,9 @@ def count_rows(call, stop_at=None):
     return call(), ROWS["queried"]
 
 
-def drop_times(found):
+def drop_times(hunt):
     fleeting = {"seconds", "f_times", "generation_seconds"}
-    return {name: value for name, value in found.document().items() if name not in fleeting}
+    return {name: value for name, value in hunt.document().items() if name not in fleeting}
 
 
 def test_a_resumed_hunt_is_the_same_and_queries_nothing_twice(tmp_path):
@@ -608,12 +608,12 @@ def test_a_stored_hunt_of_a_function_is_made_again(tmp_path):
 
 
 def test_a_budget_of_time_that_is_spent_leaves_trials_unfinished():
-    found = dm.hunt(np.cos, mirrored(), "MT-RT", budget="0.2s", trials=10**6, progress=False)
-    assert found.timed_out
-    assert not found.complete
-    assert len(found.trials) < 10**6
-    assert found.unfinished[0].startswith(f"trial {len(found.trials):,} of 1,000,000")
-    assert any("ended after 0.2 s, its budget" in note for note in found.notes)
+    hunt = dm.hunt(np.cos, mirrored(), "MT-RT", budget="0.2s", trials=10**6, progress=False)
+    assert hunt.timed_out
+    assert not hunt.complete
+    assert len(hunt.trials) < 10**6
+    assert hunt.unfinished[0].startswith(f"trial {len(hunt.trials):,} of 1,000,000")
+    assert any("ended after 0.2 s, its budget" in note for note in hunt.notes)
 
 
 def test_a_budget_of_runs_is_refused():

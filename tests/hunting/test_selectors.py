@@ -83,18 +83,18 @@ def test_different_source_domains_can_meet(name):
 
 def test_meeting_keeps_declared_follow_up_domains():
     """Or follow-ups outside of it, to which the relation does not apply, would be judged."""
-    given = [relation("a", (0, 10), 3, follow_domain=(0, 10)), relation("b", (0, 8), 1)]
-    met = SELECTORS["MRGS-ART"](given, domains="meet").relations[0]
+    relations = [relation("a", (0, 10), 3, follow_domain=(0, 10)), relation("b", (0, 8), 1)]
+    met = SELECTORS["MRGS-ART"](relations, domains="meet").relations[0]
     assert met.follow_domain is not None
     assert str(met.follow_domains()[0]) == "(0, 10)"
 
 
 def test_meeting_of_integers_and_numbers_is_integers():
     whole, numbers = relation("whole", dm.Space([dm.Integer("n", 0, 10)]), 1), relation("numbers", (0, 10), 1)
-    for given in ([whole, numbers], [numbers, whole]):
+    for relations in ([whole, numbers], [numbers, whole]):
         with pytest.raises(ArgumentError, match="domains='meet'"):
-            SELECTORS["MRGS-ART"](given)
-        assert (SELECTORS["MRGS-ART"](given, domains="meet").propose(30).sources % 1 == 0).all()
+            SELECTORS["MRGS-ART"](relations)
+        assert (SELECTORS["MRGS-ART"](relations, domains="meet").propose(30).sources % 1 == 0).all()
 
 
 def test_disjoint_source_domains_are_refused():
@@ -103,10 +103,10 @@ def test_disjoint_source_domains_are_refused():
 
 
 def test_source_domains_of_different_dimensions_are_refused():
-    given = [relation("a", (0, 1), 2), relation("b", [(0, 1), (0, 1)], 2)]
+    relations = [relation("a", (0, 1), 2), relation("b", [(0, 1), (0, 1)], 2)]
     for domains in ("refuse", "meet"):
         with pytest.raises(ArgumentError, match="'b' from"):
-            SELECTORS["MRGS-ART"](given, domains=domains)
+            SELECTORS["MRGS-ART"](relations, domains=domains)
 
 
 def test_small_domains_are_distinguished():
@@ -117,9 +117,9 @@ def test_small_domains_are_distinguished():
 def test_several_sources_are_drawn_from_the_source_domain_whichever_relation_comes_first():
     wide = dm.FunctionRelation(name="two", domain=(0, 1), sources=2, follow_up=dm.relations.Affine.of([[0.5, 0.5]]))
     narrow = relation("far", (0, 1), 100)
-    for given in ([wide, narrow], [narrow, wide]):
+    for relations in ([wide, narrow], [narrow, wide]):
         for name in SELECTORS:
-            drawn = SELECTORS[name](given, seed=1).propose(80).sources
+            drawn = SELECTORS[name](relations, seed=1).propose(80).sources
             assert drawn.shape == (80, 2)
             assert drawn.max() <= 1, name
 
@@ -128,7 +128,7 @@ def test_several_sources_are_drawn_from_the_source_domain_whichever_relation_com
 
 
 @in_one_test(
-    ("given", "options", "why"),
+    ("relations", "options", "why"),
     [
         ([], {}, "one or more FunctionRelation"),
         (["a"], {}, "one or more FunctionRelation"),
@@ -144,9 +144,9 @@ def test_several_sources_are_drawn_from_the_source_domain_whichever_relation_com
     ],
 )
 @in_one_test("name", ["random", "MRGS-ART", "near-miss"])
-def test_bad_arguments(name, given, options, why):
+def test_bad_arguments(name, relations, options, why):
     with pytest.raises(ArgumentError, match=why):
-        SELECTORS[name](given, **options)
+        SELECTORS[name](relations, **options)
 
 
 def test_bad_sources_are_refused():
@@ -185,8 +185,8 @@ def test_the_emptier_half_is_chosen():
 
 
 def test_the_relation_whose_follow_up_goes_somewhere_new_is_chosen():
-    given = [relation("same", (0, 1), 1), relation("same too", (0, 1), 1)]
-    selector = SELECTORS["MRGS-ART"](given, candidates=[[0.1], [0.9]], seed=1)
+    relations = [relation("same", (0, 1), 1), relation("same too", (0, 1), 1)]
+    selector = SELECTORS["MRGS-ART"](relations, candidates=[[0.1], [0.9]], seed=1)
     opening = selector.propose(2)
     assert sorted(opening.sources.ravel()) == [0.1, 0.9]
     assert selector.choose_relation([0.1]) == opening.relation[opening.sources.argmax()]
@@ -194,9 +194,9 @@ def test_the_relation_whose_follow_up_goes_somewhere_new_is_chosen():
 
 def test_counting_prefers_relations_with_more_follow_ups():
     """As published, a 1-3 relation can have 4 inputs in empty cells, a 1-1 relation only 2; shares are even."""
-    given = [relation("one", (0, 1), 1), relation("three", (0, 1), 1, -1, 0.5)]
+    relations = [relation("one", (0, 1), 1), relation("three", (0, 1), 1, -1, 0.5)]
     share, counted = (
-        (SELECTORS[name](given, seed=1).propose(600).relation == 0).mean() for name in ("MRGS-ART-fair", "MRGS-ART")
+        (SELECTORS[name](relations, seed=1).propose(600).relation == 0).mean() for name in ("MRGS-ART-fair", "MRGS-ART")
     )
     assert counted < 0.3 < share < 0.7
 

@@ -46,20 +46,20 @@ def plain(proposing, region, seed, trial, budget=10_000, **drawing):
     thin(["MT-RT", "FSCS-ART", "SFIDMT-ART", "MT-IPART", "RPART", "Sobol"], ["block", "strip", "point"]),
 )
 def test_trials_are_those_of_a_plain_loop(generator, region):
-    found = dm.simulate(generator, region, rate=0.05, trials=8, seed=3, boxes=7)
-    kind = type(made := make_generator(generator, make_default_relation(2)))
-    proposing = kind(dm.relations.Box.of([(0, 1), (0, 1)])) if made.sources_only else made
+    simulation = dm.simulate(generator, region, rate=0.05, trials=8, seed=3, boxes=7)
+    kind = type(instance := make_generator(generator, make_default_relation(2)))
+    proposing = kind(dm.relations.Box.of([(0, 1), (0, 1)])) if instance.sources_only else instance
     expected = [plain(proposing, region, 3, trial, rate=0.05, boxes=7) for trial in range(8)]
-    assert found.f_measures.tolist() == expected
-    assert found.f_measure == np.mean(expected)
-    assert found.f_ratio == pytest.approx(np.mean(expected) * 0.05)
-    assert found.censored == 0
+    assert simulation.f_measures.tolist() == expected
+    assert simulation.f_measure == np.mean(expected)
+    assert simulation.f_ratio == pytest.approx(np.mean(expected) * 0.05)
+    assert simulation.censored == 0
 
 
 @in_one_test("violating", [0, 2])
 @in_one_test("selector", ["random", "MRGS-ART", "MRGS-distance"])
 def test_trials_of_selectors_are_those_of_a_plain_loop(selector, violating):
-    found = dm.simulate(relation=THREE, selector=selector, violating=violating, rate=0.1, trials=6, seed=2)
+    simulation = dm.simulate(relation=THREE, selector=selector, violating=violating, rate=0.1, trials=6, seed=2)
     expected = []
     for trial in range(6):
         rng = np.random.default_rng([2, trial])
@@ -69,9 +69,9 @@ def test_trials_of_selectors_are_those_of_a_plain_loop(selector, violating):
         expected.append(
             next(i for i, p in enumerate(picks, 1) if p.relation[0] == violating and region.contains(p.sources)[0])
         )
-    assert found.f_measures.tolist() == expected
-    assert found.chance == pytest.approx(0.1 / 3)
-    assert "one of 3 relations violated" in found.describe()
+    assert simulation.f_measures.tolist() == expected
+    assert simulation.chance == pytest.approx(0.1 / 3)
+    assert "one of 3 relations violated" in simulation.describe()
 
 
 @pytest.mark.slow
@@ -97,19 +97,19 @@ def test_trials_do_not_depend_on_how_many_there_are():
 @pytest.mark.slow
 @pytest.mark.parametrize("region", ["block", "strip", "point"] if LONG else ["block"])
 def test_random_testing_is_geometric(region):
-    found = dm.simulate("MT-RT", region, rate=0.02, trials=400, seed=1)
-    assert found.f_ratio == pytest.approx(1, abs=4 / np.sqrt(400))
+    simulation = dm.simulate("MT-RT", region, rate=0.02, trials=400, seed=1)
+    assert simulation.f_ratio == pytest.approx(1, abs=4 / np.sqrt(400))
     for groups in (1, 20, 50, 150):
         missed = 0.98**groups
         error = np.sqrt(missed * (1 - missed) / 400)
-        assert (found.f_measures > groups).mean() == pytest.approx(missed, abs=4 * error)
-    assert found.p_value > 1e-4
+        assert (simulation.f_measures > groups).mean() == pytest.approx(missed, abs=4 * error)
+    assert simulation.p_value > 1e-4
 
 
 @pytest.mark.slow
 def test_random_selection_is_geometric_too():
-    found = dm.simulate(relation=THREE, selector="random", violating=1, rate=0.1, trials=600, seed=1)
-    assert found.f_ratio == pytest.approx(1, abs=4 / np.sqrt(600))
+    simulation = dm.simulate(relation=THREE, selector="random", violating=1, rate=0.1, trials=600, seed=1)
+    assert simulation.f_ratio == pytest.approx(1, abs=4 / np.sqrt(600))
 
 
 # -- where violations lie -----------------------------------------------------------------------------------------------
@@ -117,58 +117,60 @@ def test_random_selection_is_geometric_too():
 
 def test_region_of_the_user_decides_the_rate():
     quarter = make_box_region([[0.0, 0.0]], [[0.5, 0.5]])
-    found = dm.simulate("MT-RT", quarter, trials=800, seed=1)
-    assert found.chance == pytest.approx(0.25)
-    assert found.f_ratio == pytest.approx(1, abs=4 / np.sqrt(800))
-    assert found.f_measures[:5].tolist() == [
+    simulation = dm.simulate("MT-RT", quarter, trials=800, seed=1)
+    assert simulation.chance == pytest.approx(0.25)
+    assert simulation.f_ratio == pytest.approx(1, abs=4 / np.sqrt(800))
+    assert simulation.f_measures[:5].tolist() == [
         plain(make_generator("MT-RT", [(0, 1), (0, 1)]), quarter, 1, trial) for trial in range(5)
     ]
 
 
 @in_one_test("scenario", SCENARIOS if LONG else list(SCENARIOS)[::3])
 def test_scenarios(scenario):
-    found = dm.simulate("MT-BART", rate=0.01, scenario=scenario.lower(), trials=3, seed=1)
-    given = make_default_relation(2, scenario)
-    (follow,) = given.follow_domains()
+    simulation = dm.simulate("MT-BART", rate=0.01, scenario=scenario.lower(), trials=3, seed=1)
+    scenario_relation = make_default_relation(2, scenario)
+    (follow,) = scenario_relation.follow_domains()
     unit = np.zeros(2), np.ones(2)
     expected = [
         plain(
-            make_generator("MT-BART", given),
+            make_generator("MT-BART", scenario_relation),
             lambda rng: draw_scenario(scenario, 0.01, unit, (follow.low, follow.high), rng),
             1,
             trial,
         )
         for trial in range(3)
     ]
-    assert found.f_measures.tolist() == expected
-    assert found.document()["scenario"] == scenario
-    assert scenario in found.describe()
+    assert simulation.f_measures.tolist() == expected
+    assert simulation.document()["scenario"] == scenario
+    assert scenario in simulation.describe()
 
 
 @pytest.mark.parametrize("dimension", [1, 3, 6])
 def test_dimensions_and_relations(dimension):
-    found = dm.simulate("SFIDMT-ART", rate=0.1, dimension=dimension, trials=5)
-    assert found.document()["dimension"] == dimension
-    given = dm.simulate("SFIDMT-ART", rate=0.1, relation=relation("own", 2, dimension=dimension), trials=5)
-    assert given.document()["dimension"] == dimension
+    simulation = dm.simulate("SFIDMT-ART", rate=0.1, dimension=dimension, trials=5)
+    assert simulation.document()["dimension"] == dimension
+    with_relation = dm.simulate("SFIDMT-ART", rate=0.1, relation=relation("own", 2, dimension=dimension), trials=5)
+    assert with_relation.document()["dimension"] == dimension
 
 
 def test_a_violated_relation_with_fewer_sources_than_others():
     two = dm.FunctionRelation(name="two", domain=(0, 1), sources=2, follow_up=dm.relations.Affine.of([[0.5, 0.5]]))
     one = relation("one", 1, dimension=1)
     for violating in (0, 1):
-        for given in ([one, two], [two, one]):
-            found = dm.simulate(relation=given, selector="MRGS-ART", violating=violating, rate=0.2, trials=20, seed=1)
-            assert found.censored == 0
-            assert found.f_measure < 30
+        for relations in ([one, two], [two, one]):
+            simulation = dm.simulate(
+                relation=relations, selector="MRGS-ART", violating=violating, rate=0.2, trials=20, seed=1
+            )
+            assert simulation.censored == 0
+            assert simulation.f_measure < 30
 
 
 def test_the_budget_ends_trials():
-    found = dm.simulate("MT-RT", rate=0.001, trials=20, budget=25, seed=1)
-    assert found.f_measures.max() == 25
-    assert found.censored > 0.9
-    assert np.isnan(found.cohens_d)
-    assert "so its F-measure is a lower bound" in found.describe()
+    simulation = dm.simulate("MT-RT", rate=0.001, trials=20, budget=25, seed=1)
+    assert simulation.f_measures.max() == 25
+    assert simulation.censored > 0.9
+    assert np.isnan(simulation.cohens_d)
+    assert "so its F-measure is a lower bound" in simulation.describe()
     # the last group may hit
     exact = dm.simulate("MT-RT", rate=0.05, trials=200, seed=1)
     at = int(np.median(exact.f_measures))
@@ -188,7 +190,7 @@ def test_options_go_to_the_generator_or_the_selector():
 
 
 @in_one_test(
-    ("given", "why"),
+    ("options", "why"),
     [
         ({"rate": 0}, "'rate'"),
         ({"rate": 1}, "'rate'"),
@@ -220,9 +222,9 @@ def test_options_go_to_the_generator_or_the_selector():
         ({"relation": [THREE[0], relation("line", 2, dimension=1)]}, "'line' from"),
     ],
 )
-def test_bad_input(given, why):
+def test_bad_input(options, why):
     with pytest.raises(ArgumentError, match=why):
-        dm.simulate(**{"trials": 3, **given})
+        dm.simulate(**{"trials": 3, **options})
 
 
 # -- runs ---------------------------------------------------------------------------------------------------------------
@@ -247,16 +249,16 @@ def test_several_generators_are_one_simulation():
 
 
 def test_a_budget_of_time_ends_a_simulation():
-    found = dm.simulate("RT", rate=0.01, trials=10**6, budget="0.3s", progress=False)
-    assert 0 < len(found.f_measures) < 10**6
-    assert not found.complete
-    assert found.unfinished[0].endswith("of 1,000,000 trials of MT-RT")
+    simulation = dm.simulate("RT", rate=0.01, trials=10**6, budget="0.3s", progress=False)
+    assert 0 < len(simulation.f_measures) < 10**6
+    assert not simulation.complete
+    assert simulation.unfinished[0].endswith("of 1,000,000 trials of MT-RT")
 
 
 def test_censored_trials_are_told_from_others():
-    found = dm.simulate("RT", rate=0.2, trials=40, budget=2, seed=3)
-    assert set(found.f_measures[found.found.censored]) == {2}
-    assert 0 < found.censored < 1
+    simulation = dm.simulate("RT", rate=0.2, trials=40, budget=2, seed=3)
+    assert set(simulation.f_measures[simulation.found.censored]) == {2}
+    assert 0 < simulation.censored < 1
 
 
 def test_a_simulation_is_resumed(tmp_path):

@@ -67,10 +67,10 @@ def test_groups_made_before_a_follow_up_function_fails_count_as_executed():
     generator = make_generator("SFIDMT-ART", relation, seed=2)
     with pytest.raises(ZeroDivisionError):
         generator.propose(400)
-    made = generator.count
-    assert 20 < made < 400
+    count = generator.count
+    assert 20 < count < 400
     groups = generator.propose(400)  # grows the memory, in which all groups have a place
-    assert generator.count == made + 400
+    assert generator.count == count + 400
     np.testing.assert_array_equal(groups.follow_ups, groups.sources**2)
 
 

@@ -165,8 +165,8 @@ def test_a_run_survives_a_model_that_raises_hangs_and_answers_nan(hang_clock):
     tally = CallCounter()
     points = numbers(*range(16))
     outputs = drive(ask(points), dm.wrap(model, space=SPACE), tally=tally, timeout=1.0)
-    found = {int(i): Status(outputs.status[i]) for i in np.flatnonzero(outputs.status != Status.OK)}
-    assert found == {**dict.fromkeys(raising, Status.ERROR), hanging: Status.TIMEOUT, nan: Status.MISSING}
+    failures = {int(i): Status(outputs.status[i]) for i in np.flatnonzero(outputs.status != Status.OK)}
+    assert failures == {**dict.fromkeys(raising, Status.ERROR), hanging: Status.TIMEOUT, nan: Status.MISSING}
     fine = outputs.status == Status.OK
     np.testing.assert_array_equal(outputs.values[fine], (np.arange(16) % 7)[fine])
     incidents = tally.incidents.set_index("n")
@@ -199,9 +199,9 @@ def test_progress_goes_to_stderr_and_only_where_it_is_wanted(monkeypatch, capsys
 
     monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
     drive(count_up(5, 3), parity(), progress=True)
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert "counting" in shown.err
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "counting" in output.err
     drive(count_up(5, 3), parity())  # stderr is no terminal here
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(progress.sys, "stderr", io.StringIO())

@@ -61,8 +61,8 @@ def _state(pid):
 def children():
     """The child processes, without the resource trackers of Python and joblib, which stay."""
     command = ["ps", "-ww", "-o", "pid=,args=", "--ppid", str(os.getpid())]
-    found = subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
-    return {int(line.split()[0]) for line in found if "resource_tracker" not in line}
+    processes = subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
+    return {int(line.split()[0]) for line in processes if "resource_tracker" not in line}
 
 
 @pytest.mark.slow
@@ -145,8 +145,8 @@ def test_a_system_that_kills_its_worker_is_reported_as_such():
     numbers = np.array([1, 27, 30, 31])
     cases = NUMBERS.points(pd.DataFrame({"n": numbers}))
     outputs = drive(ask(cases), dm.wrap(faulty, space=NUMBERS), engine="processes:1", batch=2)
-    found = {int(row): Status(outputs.status[row]) for row in np.flatnonzero(outputs.status)}
-    assert found == {1: Status.ERROR, 3: Status.DIED}
+    failures = {int(row): Status(outputs.status[row]) for row in np.flatnonzero(outputs.status)}
+    assert failures == {1: Status.ERROR, 3: Status.DIED}
     assert "process ended" in outputs.messages[3]
     np.testing.assert_array_equal(outputs.values[outputs.ok], numbers[outputs.ok] % 2)
 
@@ -202,7 +202,7 @@ def test_wrong_use_found_by_a_worker_is_wrong_use(engine, wine):
 
 
 @pytest.mark.parametrize(
-    ("given", "workers", "expected"),
+    ("name", "workers", "expected"),
     [
         (None, None, "serial"),
         (None, 1, "serial"),
@@ -213,15 +213,15 @@ def test_wrong_use_found_by_a_worker_is_wrong_use(engine, wine):
         ("serial", 1, "serial"),
     ],
 )
-def test_engines_by_name(given, workers, expected):
-    engine = make_engine(given, workers)
+def test_engines_by_name(name, workers, expected):
+    engine = make_engine(name, workers)
     assert isinstance(engine, Engine)
     assert engine.name == expected
     assert make_engine(engine) is engine
 
 
 @pytest.mark.parametrize(
-    ("given", "workers", "said"),
+    ("name", "workers", "message"),
     [
         ("cluster", None, "'processes:2'"),
         ("processes:0", None, "workers"),
@@ -233,9 +233,9 @@ def test_engines_by_name(given, workers, expected):
         (None, 0, "workers"),
     ],
 )
-def test_engines_that_cannot_be(given, workers, said):
-    with pytest.raises(dm.errors.ArgumentError, match=said):
-        make_engine(given, workers)
+def test_engines_that_cannot_be(name, workers, message):
+    with pytest.raises(dm.errors.ArgumentError, match=message):
+        make_engine(name, workers)
 
 
 def test_a_thread_cannot_be_stopped(wine):

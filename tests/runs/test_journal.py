@@ -72,11 +72,11 @@ def outputs(draw, least=0, most=12, width=None):
     columns = draw(st.none() | st.integers(1, 3)) if width is None else width
     scores = None if not columns else draw(npst.arrays(np.float64, (count, columns)))
     bad = np.flatnonzero(status).tolist()
-    told = draw(st.sets(st.sampled_from(bad))) if bad else set()
-    return Outputs(values, status, scores, {row: draw(st.text(max_size=5)) for row in sorted(told)})
+    rows = draw(st.sets(st.sampled_from(bad))) if bad else set()
+    return Outputs(values, status, scores, {row: draw(st.text(max_size=5)) for row in sorted(rows)})
 
 
-def as_told(outputs):
+def as_plain_values(outputs):
     """All there is in outputs, so that equal means the same to the last bit and type."""
     values = outputs.values
     return {
@@ -95,14 +95,14 @@ def as_told(outputs):
 @example(Outputs.of(np.array([np.nan, -np.inf, -0.0]), np.array([[np.nan], [np.inf], [-0.0]])))
 @example(Outputs.of(as_objects([(1, ("a", None)), True, 1, 1.0, float("nan"), 10**40])))
 @example(Outputs(as_objects([None]), np.array([Status.ERROR], np.int8), None, {0: "\ud800\0"}))
-def test_outputs_come_back_to_the_last_bit(given):
-    assert as_told(unpack_outputs(pack_outputs(given))) == as_told(given)
+def test_outputs_come_back_to_the_last_bit(outputs):
+    assert as_plain_values(unpack_outputs(pack_outputs(outputs))) == as_plain_values(outputs)
 
 
 @pytest.mark.slow
 @given(outputs())
-def test_what_comes_back_can_be_written_to(given):
-    back = unpack_outputs(pack_outputs(given))
+def test_what_comes_back_can_be_written_to(outputs):
+    back = unpack_outputs(pack_outputs(outputs))
     for array in (back.values, back.status, back.scores):
         assert array is None or array.flags.writeable  # the cache copies rows into them
 
@@ -155,8 +155,8 @@ def headed(about, body=b""):
 
 @pytest.mark.slow
 @given(outputs(1, 6), st.data())
-def test_bytes_that_are_cut_short_are_refused(given, data):
-    whole = pack_outputs(given)
+def test_bytes_that_are_cut_short_are_refused(outputs, data):
+    whole = pack_outputs(outputs)
     with pytest.raises(DataError, match="damaged"):
         unpack_outputs(whole[: data.draw(st.integers(0, len(whole) - 1))])
 
@@ -248,8 +248,8 @@ PIECES = st.lists(
 )
 
 
-def solved_as_told(solved):
-    return {**vars(solved), "outputs": as_told(solved.outputs)}
+def solved_as_plain_values(solved):
+    return {**vars(solved), "outputs": as_plain_values(solved.outputs)}
 
 
 @pytest.mark.slow
@@ -260,15 +260,15 @@ def test_pieces_of_any_kind_in_any_order_come_back_unchanged(store, pieces, data
     writing = journal_of(store, run)
     assert writing.find_pieces(batch, False, len(pieces)) == {}
     order = data.draw(st.permutations(range(len(pieces))))
-    kept = order[: data.draw(st.integers(0, len(order)))]
-    for piece in kept:
+    written_pieces = order[: data.draw(st.integers(0, len(order)))]
+    for piece in written_pieces:
         writing.keep(piece, pieces[piece])
         if data.draw(st.booleans()):
             writing.write()  # the store is told now and then: never of a piece twice
     writing.write()
-    found = journal_of(store, run).find_pieces(batch, False, len(pieces))
-    assert {piece: solved_as_told(solved) for piece, solved in found.items()} == {
-        piece: solved_as_told(pieces[piece]) for piece in kept
+    stored_pieces = journal_of(store, run).find_pieces(batch, False, len(pieces))
+    assert {piece: solved_as_plain_values(solved) for piece, solved in stored_pieces.items()} == {
+        piece: solved_as_plain_values(pieces[piece]) for piece in written_pieces
     }
 
 
@@ -313,8 +313,8 @@ class Spy(Executor):
             return Outputs.of(self._label(n))
         words = np.array(["low" if item < 500_000 else "higher" for item in n])  # dtypes differ from piece to piece
         status = np.where(n % 13 == 5, Status.MISSING, Status.OK).astype(np.int8)
-        told = {int(row): "no answer" for row in np.flatnonzero(status)}
-        return Outputs(words, status, None, told)
+        messages = {int(row): "no answer" for row in np.flatnonzero(status)}
+        return Outputs(words, status, None, messages)
 
 
 def wander(rng, sizes, ending=None):
@@ -325,9 +325,9 @@ def wander(rng, sizes, ending=None):
             if number == ending:
                 raise Cut
             rows = (rng.integers(0, 1_000_000, size) + place) % 1_000_000
-            told = yield Query(numbers(rows), fresh=bool(number % 2), progress=number / len(sizes))
-            place += 7 * int((told.values == "low").sum())
-            seen.append(as_told(told))
+            outputs = yield Query(numbers(rows), fresh=bool(number % 2), progress=number / len(sizes))
+            place += 7 * int((outputs.values == "low").sum())
+            seen.append(as_plain_values(outputs))
     except OutOfBudget as stop:
         if isinstance(stop, Interrupted):
             raise
@@ -337,20 +337,20 @@ def wander(rng, sizes, ending=None):
 def session(store, run, system, sizes, *, batch=7, seed=0, ending=None, journal=RunJournal, **options):
     """Begin a run, or go on with it; return what it found, or None if it was cut, and its tally."""
     rng, tally = np.random.default_rng(seed), CallCounter()
-    kept = journal(store, run, rng)
+    run_journal = journal(store, run, rng)
     try:
-        found = drive(
-            wander(rng, sizes, ending), system, journal=kept, tally=tally, batch=batch, progress=False, **options
+        answers = drive(
+            wander(rng, sizes, ending), system, journal=run_journal, tally=tally, batch=batch, progress=False, **options
         )
     except Cut:
-        found = None
-    return found, tally
+        answers = None
+    return answers, tally
 
 
 def whole(store, sizes, **options):
     system = Spy()
-    found, tally = session(store, begun(store), system, sizes, **options)
-    return found, tally, system
+    answers, tally = session(store, begun(store), system, sizes, **options)
+    return answers, tally, system
 
 
 def cost(tally):
@@ -362,18 +362,18 @@ SIZES = [3, 20, 1, 9, 14]
 
 def test_a_whole_journal_is_told_again_without_asking(store):
     run, first, second = begun(store), Spy(), Spy()
-    found, tally = session(store, run, first, SIZES)
+    answers, tally = session(store, run, first, SIZES)
     again, tally_again = session(store, run, second, SIZES)
     assert first.asked
     assert second.asked == []
-    assert again == found
+    assert again == answers
     assert cost(tally_again) == cost(tally)
 
 
 def test_a_journal_changes_nothing_about_a_run(store):
-    found, tally, system = whole(store, SIZES)
+    answers, tally, system = whole(store, SIZES)
     rng, bare, tally_bare = np.random.default_rng(0), Spy(), CallCounter()
-    assert drive(wander(rng, SIZES), bare, tally=tally_bare, batch=7, progress=False) == found
+    assert drive(wander(rng, SIZES), bare, tally=tally_bare, batch=7, progress=False) == answers
     assert bare.asked == system.asked
     assert cost(tally_bare) == cost(tally)
 
@@ -450,16 +450,16 @@ def test_a_kill_costs_no_more_than_what_was_not_yet_written(store, monkeypatch):
 )
 def test_runs_cut_again_and_again_end_the_same_and_ask_nothing_twice(store, sizes, batch, cuts, seed):
     full, tally, system = whole(store, sizes, batch=batch, seed=seed)
-    run, asked = begun(store, seed), Counter()
-    found = None
+    run, query_counts = begun(store, seed), Counter()
+    answers = None
     for cut in [*cuts, None]:
         spy = Spy(cut=cut)
-        found, tally_again = session(store, run, spy, sizes, batch=batch, seed=seed)
-        asked.update(spy.asked)
-        if found is not None:
+        answers, tally_again = session(store, run, spy, sizes, batch=batch, seed=seed)
+        query_counts.update(spy.asked)
+        if answers is not None:
             break
-    assert found == full
-    assert asked == Counter(system.asked)
+    assert answers == full
+    assert query_counts == Counter(system.asked)
     assert cost(tally_again) == cost(tally)
 
 
@@ -470,8 +470,8 @@ def test_rows_at_fault_are_found_once_whoever_computes(store, engine):
     assert tally.health.status_counts[Status.ERROR] > 2
     run, before, after = begun(store), Spy(cut=30, raising=True), Spy(raising=True)
     assert session(store, run, before, sizes)[0] is None
-    kept = sum(entry.rows for entry in store.entries(run))
-    assert kept > 0
+    stored_rows = sum(entry.rows for entry in store.entries(run))
+    assert stored_rows > 0
     again, tally_again = session(store, run, after, sizes, engine=engine)
     assert again == full
     assert cost(tally_again) == cost(tally)
@@ -584,9 +584,9 @@ def test_a_budget_of_time_that_was_spent_does_not_cut_off_what_is_told_again(sto
     run = begun(store)
     session(store, run, Spy(), SIZES, ending=3)  # three questions are answered, then it is killed
     rng, tally, system = np.random.default_rng(0), CallCounter(), Spy()
-    kept = RunJournal(store, run, rng, earlier_seconds=100.0)
-    found = drive(wander(rng, SIZES), system, journal=kept, tally=tally, batch=7, progress=False, budget="50s")
-    assert len(found) >= 3
+    journal = RunJournal(store, run, rng, earlier_seconds=100.0)
+    answers = drive(wander(rng, SIZES), system, journal=journal, tally=tally, batch=7, progress=False, budget="50s")
+    assert len(answers) >= 3
     assert tally.exhausted
 
 
@@ -599,12 +599,12 @@ def test_a_budget_of_time_goes_on_where_it_was(store, clock):
 
     def timed(run, system, earlier_seconds=0.0):
         rng, tally = np.random.default_rng(0), CallCounter()
-        kept = RunJournal(store, run, rng, earlier_seconds=earlier_seconds)
+        journal = RunJournal(store, run, rng, earlier_seconds=earlier_seconds)
         try:
-            found = drive(
+            answers = drive(
                 wander(rng, [5] * 10),
                 system,
-                journal=kept,
+                journal=journal,
                 tally=tally,
                 batch=5,
                 recheck=0,
@@ -612,8 +612,8 @@ def test_a_budget_of_time_goes_on_where_it_was(store, clock):
                 budget="45s",
             )
         except Cut:
-            found = None
-        return found, tally.exhausted, kept.seconds
+            answers = None
+        return answers, tally.exhausted, journal.seconds
 
     full, exhausted, seconds = timed(begun(store), Slow())
     assert exhausted
@@ -716,10 +716,10 @@ def test_labels_that_cannot_be_kept_stop_no_run(store):
         return (n % 3).astype("datetime64[D]")
 
     run, rng = begun(store), np.random.default_rng(0)
-    kept = RunJournal(store, run, rng)
-    found = drive(wander(rng, SIZES), Spy(label=days), journal=kept, batch=7, progress=False)
-    assert len(found) == len(SIZES)
-    assert "datetime64" in kept.stop_reason
+    journal = RunJournal(store, run, rng)
+    answers = drive(wander(rng, SIZES), Spy(label=days), journal=journal, batch=7, progress=False)
+    assert len(answers) == len(SIZES)
+    assert "datetime64" in journal.stop_reason
     assert next(store.entries(run), None) is None
     assert store.run(run).calls > 0  # how far it is can be told all the same
 
@@ -739,9 +739,9 @@ def test_what_was_kept_before_an_unkeepable_label_is_not_asked_again(store, monk
 
     run, before, after = begun(store), Spy(label=odd), Spy(label=odd)
     for system in (before, after):
-        kept = journal_of(store, run)
-        found = drive(flow(), system, journal=kept, progress=False, recheck=0)
-        assert found == [["a word"] * 3, ["a word", datetime.date(2020, 1, 1)], ["a word"]]
-        assert "date" in kept.stop_reason
+        journal = journal_of(store, run)
+        answers = drive(flow(), system, journal=journal, progress=False, recheck=0)
+        assert answers == [["a word"] * 3, ["a word", datetime.date(2020, 1, 1)], ["a word"]]
+        assert "date" in journal.stop_reason
     assert before.asked == [1, 2, 3, 4, late + 1, 5]
     assert after.asked == [4, late + 1, 5]

@@ -146,10 +146,12 @@ def test_sorted_data_whose_first_rows_fail_and_the_rest_is_slow(engine):
 
 
 def loky_children(parent):
-    found = subprocess.run(
+    process_list = subprocess.run(
         ["ps", "-ww", "-o", "pid=,args=", "--ppid", str(parent)], capture_output=True, text=True, check=False
     )
-    return [int(line.split()[0]) for line in found.stdout.splitlines() if "loky" in line and "resource" not in line]
+    return [
+        int(line.split()[0]) for line in process_list.stdout.splitlines() if "loky" in line and "resource" not in line
+    ]
 
 
 @pytest.mark.slow

@@ -151,7 +151,7 @@ class Helper:
         os.close(outside)
         self.pid = int(door.recv(64))
 
-    def told(self, code):
+    def run(self, code):
         self._stdin.write(f"{code!r}\n")
         self._stdin.flush()
         return self
@@ -193,15 +193,15 @@ def door():
 
 @pytest.fixture
 def helpers(door):
-    made = []
+    processes = []
 
     def make(count=1):
-        made.extend(Helper(door) for _ in range(count))
-        assert {helper.hears() for helper in made[-count:]} == {"ready"}
-        return made[-count:]
+        processes.extend(Helper(door) for _ in range(count))
+        assert {helper.hears() for helper in processes[-count:]} == {"ready"}
+        return processes[-count:]
 
     yield make
-    for helper in made:
+    for helper in processes:
         helper.end()
 
 
@@ -360,11 +360,11 @@ def test_a_store_serves_any_thread(store):
     from threading import Thread
 
     begun(store)
-    found = []
-    thread = Thread(target=lambda: found.extend([begun(store), len(store.runs())]))
+    counts = []
+    thread = Thread(target=lambda: counts.extend([begun(store), len(store.runs())]))
     thread.start()
     thread.join()
-    assert found == [2, 2]
+    assert counts == [2, 2]
 
 
 def test_threads_take_turns(store):
@@ -445,10 +445,10 @@ def harm_changed(path):
 
 
 @pytest.mark.parametrize(
-    ("harm", "told"), [(harm_truncated, "bytes instead of"), (harm_changed, "checksum"), (Path.unlink, "is missing")]
+    ("harm", "message"), [(harm_truncated, "bytes instead of"), (harm_changed, "checksum"), (Path.unlink, "is missing")]
 )
 @on_sqlite
-def test_a_harmed_file_is_refused(store, harm, told):
+def test_a_harmed_file_is_refused(store, harm, message):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -460,10 +460,10 @@ def test_a_harmed_file_is_refused(store, harm, told):
     store.finish(run, "finished", artifacts={"front.parquet": writer})
     with store.fetch(run, "front.parquet") as path:
         assert pq.read_table(path).num_rows == 1000
-        kept = path
-    harm(kept)
+        artifact_path = path
+    harm(artifact_path)
     with pytest.raises(
-        StoreError, match=rf"file 'front.parquet' of run {run} .*{kept.name}.*{told}.*start the run again"
+        StoreError, match=rf"file 'front.parquet' of run {run} .*{artifact_path.name}.*{message}.*start the run again"
     ):
         store.fetch(run, "front.parquet").__enter__()
 
@@ -491,15 +491,15 @@ def test_old_drafts_are_swept(store):
     folder, others = Path(store._files.name) / FOLDER, Path(store._files.name) / "others"
     folder.mkdir(parents=True)
     others.mkdir()
-    old, young, kept = (folder / name for name in ("part-00000001-old", "part-00000002-young", "00000003-kept"))
+    old, young, artifact = (folder / name for name in ("part-00000001-old", "part-00000002-young", "00000003-kept"))
     strange = [folder / "part-time.csv", others / "part-00000001-old"]
-    for path in (old, young, kept, *strange):
+    for path in (old, young, artifact, *strange):
         path.touch()
         if path != young:
             os.utime(path, (1, time.time() - artifacts.STALE_DRAFT_SECONDS - 1))
     begun(store)
     assert not old.exists()
-    assert all(path.exists() for path in (young, kept, *strange))
+    assert all(path.exists() for path in (young, artifact, *strange))
 
 
 @pytest.mark.parametrize("scheme", ["file", "memory"])
@@ -509,17 +509,17 @@ def test_files_wherever_fsspec_reaches(tmp_path, scheme, monkeypatch):
     (tmp_path / "temporary").mkdir()
     root = f"{scheme}://{tmp_path}/remote"
     files = artifacts.open_files(root)
-    kept = [files.write(FOLDER, name, writes(name), 1) for name in ("a.txt", "b.txt")]
-    with files.open(kept[0], 1) as path:
+    stored_files = [files.write(FOLDER, name, writes(name), 1) for name in ("a.txt", "b.txt")]
+    with files.open(stored_files[0], 1) as path:
         assert path.read_text() == "a.txt"
     assert not path.exists()
-    assert sorted(files.list_files(FOLDER)) == sorted(item.path for item in kept)
+    assert sorted(files.list_files(FOLDER)) == sorted(item.path for item in stored_files)
     system, base = fsspec.core.url_to_fs(root)
-    system.pipe_file(f"{base}/{kept[0].path}", b"cut")
-    with pytest.raises(StoreError, match="3 bytes instead of"), files.open(kept[0], 1):
+    system.pipe_file(f"{base}/{stored_files[0].path}", b"cut")
+    with pytest.raises(StoreError, match="3 bytes instead of"), files.open(stored_files[0], 1):
         pass
-    files.discard([kept[0].path, f"{FOLDER}/00000000-never"])
-    with pytest.raises(StoreError, match="is missing"), files.open(kept[0], 1):
+    files.discard([stored_files[0].path, f"{FOLDER}/00000000-never"])
+    with pytest.raises(StoreError, match="is missing"), files.open(stored_files[0], 1):
         pass
 
     def fails(path):
@@ -544,7 +544,7 @@ def test_a_file_system_that_fsspec_does_not_know():
 @pytest.mark.slow
 def test_a_run_is_claimed_from_the_dead_only(store, url, helpers):
     (helper,) = helpers()
-    helper.told(f"store = Store.open({url!r}); run = store.begin('explore', 'm', {{}}); print(run, flush=True)")
+    helper.run(f"store = Store.open({url!r}); run = store.begin('explore', 'm', {{}}); print(run, flush=True)")
     run = int(helper.hears())
     assert store.run(run).state == "running"
     for act in (store.claim, store.remove):
@@ -604,15 +604,15 @@ def test_who_lost_a_run_cannot_write_it(store, url):
 def test_of_two_claimers_one_wins(store, url, helpers):
     pair = helpers(2)
     for helper in pair:
-        helper.told(f"store = Store.open({url!r}); print(flush=True)").hears()
+        helper.run(f"store = Store.open({url!r}); print(flush=True)").hears()
     for _ in range(10):
         run = begun(store)
         change(store, run, pid=2**22 + 1)
         for helper in pair:
-            helper.told(f"store.claim({run}); print('won', flush=True)")
-        told = sorted(helper.hears() for helper in pair)
-        assert told[0].startswith(f"StoreError: Run {run} is still running")
-        assert told[1] == "won"
+            helper.run(f"store.claim({run}); print('won', flush=True)")
+        replies = sorted(helper.hears() for helper in pair)
+        assert replies[0].startswith(f"StoreError: Run {run} is still running")
+        assert replies[1] == "won"
 
 
 # -- other processes, and the end of them --------------------------------------------------------------------------
@@ -624,7 +624,7 @@ def test_two_open_a_new_store_at_once(tmp_path, helpers):
     for i in range(12):
         path = str(tmp_path / f"{i}.sqlite")
         for helper in pair:
-            helper.told(f"store = Store.open({path!r}); print(store.begin('explore', 'm', {{}}), flush=True)")
+            helper.run(f"store = Store.open({path!r}); print(store.begin('explore', 'm', {{}}), flush=True)")
         assert sorted(helper.hears() for helper in pair) == ["1", "2"]
 
 
@@ -649,11 +649,11 @@ print(written, flush=True)
 @pytest.mark.slow
 def test_two_write_at_once(store, url, helpers):
     for helper in (pair := helpers(2)):
-        helper.told(WRITER.format(url=url, seconds=60 if LONG else 0.6))
-    told = [helper.hears() for helper in pair]
-    written = sum(map(int, told))
-    print(f"{told} runs, {written * 20:,} entries")
-    assert min(map(int, told)) > 0
+        helper.run(WRITER.format(url=url, seconds=60 if LONG else 0.6))
+    replies = [helper.hears() for helper in pair]
+    written = sum(map(int, replies))
+    print(f"{replies} runs, {written * 20:,} entries")
+    assert min(map(int, replies)) > 0
     read = store.runs()
     assert len(read) == written
     assert {(item.state, item.runs, len(item.verdicts), len(item.artifacts)) for item in read} == {
@@ -675,7 +675,7 @@ for ask in range(10**6):
 """
     for wait in (0.02, 0.2):
         (helper,) = helpers()
-        helper.told(code.format(url=url))
+        helper.run(code.format(url=url))
         run, last = int(helper.hears()), int(helper.hears())
         time.sleep(wait)
         helper.kill()
@@ -753,7 +753,7 @@ def test_a_full_disk(file):
 def test_files_that_may_not_grow(file, helpers):
     pytest.importorskip("resource", reason="POSIX only")
     (helper,) = helpers()
-    helper.told(f"""
+    helper.run(f"""
 import resource
 def large(path):
     path.write_bytes(b"x" * 10**6)
@@ -770,8 +770,8 @@ for act in (
         print(error, flush=True)
 """)
     for _ in range(2):
-        assert "disk is full" in (told := helper.hears())
-        assert "then: datamorphic runs resume 1" in told
+        assert "disk is full" in (reply := helper.hears())
+        assert "then: datamorphic runs resume 1" in reply
     helper.end()
     with Store.open(file) as store:
         assert [run.state for run in store.runs()] == ["killed"]
@@ -789,7 +789,7 @@ def test_a_folder_that_may_only_be_read(helpers):
             begun(store)
         Path(folder, "old.sqlite").chmod(0o444)
         Path(folder).chmod(0o555)
-        helper.told(f"""
+        helper.run(f"""
 import tempfile
 with tempfile.TemporaryDirectory() as own:
     Store.open(own + "/x.sqlite").close()  # imports all there is to import
@@ -803,9 +803,9 @@ with tempfile.TemporaryDirectory() as own:
     os.seteuid(os.getuid())
 """)
         for name in ("new", "old"):
-            told = helper.hears()
-            assert f"{name}.sqlite cannot be opened or written" in told
-            assert "you may write there, or name another store with --store" in told
+            reply = helper.hears()
+            assert f"{name}.sqlite cannot be opened or written" in reply
+            assert "you may write there, or name another store with --store" in reply
         Path(folder).chmod(0o755)
 
 
@@ -892,7 +892,7 @@ def test_a_store_that_lost_a_table(store):
 
 
 @pytest.mark.parametrize(
-    ("url", "told"),
+    ("url", "message"),
     [
         ("mysql://u:hunter2@h/db", "type 'mysql' are not supported"),
         ("postgresql+psycopg2://u:hunter2@h/db", "'postgresql\\+psycopg2' are not supported"),
@@ -913,11 +913,11 @@ def test_a_store_that_lost_a_table(store):
         ("postgresql:///db?host=/nowhere&user=u&password=hunter2", "cannot be reached"),
     ],
 )
-def test_urls_that_lead_nowhere(url, told, tmp_path, monkeypatch):
+def test_urls_that_lead_nowhere(url, message, tmp_path, monkeypatch):
     if url.startswith(("postgres://", "postgresql://")):
         pytest.importorskip("psycopg", reason="pip install 'datamorphic[postgres]'")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(StoreError, match=told) as caught:
+    with pytest.raises(StoreError, match=message) as caught:
         Store.open(url)
     assert_no_secret(caught.value)
     assert "\n" not in str(caught.value)
@@ -1059,7 +1059,7 @@ def test_what_is_no_secret_stays(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("redis://:hunter2@h", "redis://:***@h"),
         ("https://hunter2@github.com/x", "https://***@github.com/x"),
@@ -1068,8 +1068,8 @@ def test_what_is_no_secret_stays(text):
         ("two: a://u:hunter2@h b://u:hunter2@h", "two: a://u:***@h b://u:***@h"),
     ],
 )
-def test_awkward_urls(text, told):
-    assert redact(text) == told
+def test_awkward_urls(text, expected):
+    assert redact(text) == expected
 
 
 def test_secrets_are_kept_nowhere(store):
@@ -1148,7 +1148,7 @@ def test_awkward_cases_come_back_to_the_letter(store):
 @pytest.mark.slow
 def test_two_remember_the_same_at_once(store, url, helpers):
     for helper in (pair := helpers(2)):
-        helper.told(f"""
+        helper.run(f"""
 import random
 store = Store.open({url!r})
 for _ in range(30):
@@ -1176,7 +1176,7 @@ def spoil(store, table, where="1 = 1", **values):
     return True
 
 
-def kept(store, name="a.txt"):
+def make_interrupted_run(store, name="a.txt"):
     run = begun(store)
     store.commit(run, [entry()])
     store.finish(run, "interrupted", artifacts={name: writes()}, verdicts=[{"v": 1}], summary={"pairs": 1})
@@ -1226,7 +1226,7 @@ SPOILT = [
 
 
 def check_that_others_are_read(store, first, third, column, value):
-    run = kept(store)
+    run = make_interrupted_run(store)
     if not spoil(store, "runs", f"id = {run}", **{column: value}):
         store.remove(run)
         return
@@ -1240,12 +1240,20 @@ def check_that_others_are_read(store, first, third, column, value):
         third: "interrupted",
         run: "damaged",
     }
-    found = read[run]
-    assert all(isinstance(item, dict) for item in (found.parameters, found.versions, found.environment, found.summary))
-    assert all(math.isfinite(item) for item in (found.seconds, found.runs, found.calls, found.pid, found.done or 0))
-    assert all(isinstance(item, str) for item in (found.verb, found.system, found.message, found.host))
-    assert found.started.astimezone().year < 2300
-    json.dumps(found.to_json(), allow_nan=False)
+    stored_run = read[run]
+    assert all(
+        isinstance(item, dict)
+        for item in (stored_run.parameters, stored_run.versions, stored_run.environment, stored_run.summary)
+    )
+    assert all(
+        math.isfinite(item)
+        for item in (stored_run.seconds, stored_run.runs, stored_run.calls, stored_run.pid, stored_run.done or 0)
+    )
+    assert all(
+        isinstance(item, str) for item in (stored_run.verb, stored_run.system, stored_run.message, stored_run.host)
+    )
+    assert stored_run.started.astimezone().year < 2300
+    json.dumps(stored_run.to_json(), allow_nan=False)
     for act in (store.run, store.claim):
         with pytest.raises(StoreError, match=f"row of run {run} .*damaged: invalid .*'{column}'.*runs remove {run}"):
             act(run)
@@ -1254,7 +1262,7 @@ def check_that_others_are_read(store, first, third, column, value):
 
 @pytest.mark.slow
 def test_a_damaged_row_hides_no_other(store):
-    first, third = kept(store), kept(store)
+    first, third = make_interrupted_run(store), make_interrupted_run(store)
     for column, value in SPOILT if LONG or store.database.file else SPOILT[::3]:
         check_that_others_are_read(store, first, third, column, value)
         assert [item.id for item in store.runs()] == [first, third]
@@ -1262,7 +1270,7 @@ def test_a_damaged_row_hides_no_other(store):
 
 def test_text_that_is_none(file):
     with Store.open(file) as store:
-        run = kept(store)
+        run = make_interrupted_run(store)
         with sqlite3.connect(file) as connection:
             connection.execute("UPDATE runs SET message = CAST(x'ff41' AS TEXT)")
         connection.close()
@@ -1272,7 +1280,7 @@ def test_text_that_is_none(file):
 @pytest.mark.slow
 def test_damaged_rows_of_a_run(store):
     def check(table, column, value):
-        run = kept(store)
+        run = make_interrupted_run(store)
         if spoil(store, table, f"run = {run}", **{column: value}):
             assert {item.id: item.state for item in store.runs()} == {run: "damaged", other: "interrupted"}
             with pytest.raises(StoreError, match=f"row of run {run} .*damaged: invalid '{table}'"):
@@ -1280,7 +1288,7 @@ def test_damaged_rows_of_a_run(store):
             assert store.run(other).artifacts
         store.remove(run)
 
-    other = kept(store)
+    other = make_interrupted_run(store)
     for table, column, value in (
         ("verdicts", "verdict", "[1]"),
         ("verdicts", "verdict", "{"),
@@ -1298,7 +1306,7 @@ def test_damaged_rows_of_a_run(store):
 @pytest.mark.slow
 def test_a_damaged_journal(store):
     def check(column, value):
-        run = kept(store)
+        run = make_interrupted_run(store)
         taken = spoil(store, "answers", f"run = {run}", **{column: value})
         if taken and (
             store.database.file or column not in ("payload", "pieces")
@@ -1375,12 +1383,12 @@ def untouched(folder):
     )
 
 
-@pytest.mark.parametrize("made", [str, lambda path: f"../{path.name}", lambda path: "..", lambda path: ""])
+@pytest.mark.parametrize("make_path", [str, lambda path: f"../{path.name}", lambda path: "..", lambda path: ""])
 @on_sqlite
-def test_folders_outside_are_neither_written_nor_emptied(store, tmp_path, made):
-    folder, run, other = outside(tmp_path), begun(store), kept(store)
+def test_folders_outside_are_neither_written_nor_emptied(store, tmp_path, make_path):
+    folder, run, other = outside(tmp_path), begun(store), make_interrupted_run(store)
     for item in (run, other):
-        change(store, item, folder=made(folder))
+        change(store, item, folder=make_path(folder))
     with pytest.raises(StoreError, match=r"folder is invalid|damaged or forged"):
         store.finish(run, "finished", artifacts={"a.txt": writes()})
     store.finish(run, "finished")
@@ -1392,7 +1400,7 @@ def test_folders_outside_are_neither_written_nor_emptied(store, tmp_path, made):
 
 @on_sqlite
 def test_a_folder_that_is_a_link(store, tmp_path):
-    folder, run, other = outside(tmp_path), begun(store), kept(store)
+    folder, run, other = outside(tmp_path), begun(store), make_interrupted_run(store)
     for item in (run, other):
         place = Path(store._files.name) / store.database.read(
             lambda connection, item=item: connection.select(sql.runs, "WHERE id = :id", id=item)[0]["folder"]
@@ -1442,7 +1450,7 @@ def test_files_outside_are_not_read(tmp_path, scheme):
 def test_a_row_cannot_make_fetch_read_a_file(store, tmp_path):
     secret = tmp_path / "secret.txt"
     secret.write_text("hunter2")
-    run = kept(store)
+    run = make_interrupted_run(store)
     for name, path in [("a.txt", str(secret)), ("a.txt", "../secret.txt"), (str(secret), str(secret))]:
         spoil(store, "artifacts", path=path, name=name, sha256=artifacts._compute_sha256(secret), bytes=7)
         with pytest.raises(StoreError, match=f"row of the file .* of run {run} .*damaged"):
@@ -1517,7 +1525,7 @@ def test_reading_makes_nothing(tmp_path, monkeypatch):
 
 
 def test_what_was_opened_to_be_read_is_not_written(store, url):
-    run = kept(store)
+    run = make_interrupted_run(store)
     with Store.open(url, reading=True) as reader:
         assert [item.id for item in reader.runs()] == [run]
         with reader.fetch(run, "a.txt") as path:
@@ -1560,20 +1568,20 @@ def test_a_store_of_somebody_else_can_be_read(helpers):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         writing = Store.open(folder / "in use.sqlite")
-        kept(writing)
+        make_interrupted_run(writing)
         for store in ("file.sqlite", "what?#%20.sqlite"):
             with Store.open(folder / store) as store:
-                kept(store)
+                make_interrupted_run(store)
         old_store(folder / "old.sqlite")
         for path in folder.rglob("*"):
             path.chmod(0o555 if path.is_dir() else 0o444)
         folder.chmod(0o555)
         names = ("file.sqlite", "what?#%20.sqlite", "in use.sqlite", "old.sqlite")
-        helper.told(READ_ONLY.format(folder=name, names=names))
+        helper.run(READ_ONLY.format(folder=name, names=names))
         for _ in names[:3]:
             assert helper.hears() == "[(1, 'interrupted', 'some rows')]"
-        told = helper.hears()
-        assert "earlier version of datamorphic (schema 1, this version reads 2) and cannot be upgraded" in told
+        reply = helper.hears()
+        assert "earlier version of datamorphic (schema 1, this version reads 2) and cannot be upgraded" in reply
         folder.chmod(0o755)
         writing.close()
         for path in folder.rglob("*"):
@@ -1644,7 +1652,7 @@ def test_a_store_of_the_first_schema(file, reading):
     with Store.open(file) as store:
         version = store.database.read(lambda connection: connection.read_value("SELECT version FROM schema"))
         assert version == len(sql.MIGRATIONS) == 2
-        (kept_there,) = store.run(kept(store)).artifacts
+        (kept_there,) = store.run(make_interrupted_run(store)).artifacts
         assert kept_there.root == f"{file}.files"
 
 
@@ -1653,7 +1661,7 @@ def test_a_store_of_the_first_schema(file, reading):
 
 @pytest.mark.slow
 def test_the_newest_of_many_runs_come_at_once(store):
-    first = kept(store)
+    first = make_interrupted_run(store)
     columns = [name for name in sql.runs.columns if name != "id"]
     names = ", ".join(f'"{name}"' for name in columns)
     # PostgreSQL counts by itself, SQLite too
@@ -1662,7 +1670,7 @@ def test_the_newest_of_many_runs_come_at_once(store):
         f"(SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1500) SELECT {names} FROM runs, numbers"
     )
     store.database.write(lambda connection: connection.execute(copies))
-    last = kept(store)
+    last = make_interrupted_run(store)
     read = store.runs(last=50)
     assert [item.id for item in read] == list(range(last - 49, last + 1))
     assert (len(read[-1].artifacts), len(read[-1].verdicts), len(read[0].artifacts)) == (1, 1, 0)
@@ -1733,7 +1741,7 @@ def test_paths_in_messages_have_no_secrets(tmp_path):
         with pytest.raises(StoreError, match="no run 9") as caught:
             store.run(9)
         assert_no_secret(caught.value)
-        run = kept(store)
+        run = make_interrupted_run(store)
         next(Path(store._files.name).rglob("*-a.txt")).unlink()
         with pytest.raises(StoreError, match="is missing") as caught, store.fetch(run, "a.txt"):
             pass

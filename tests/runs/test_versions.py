@@ -30,7 +30,7 @@ def test_the_first_folder_of_the_path_counts(tmp_path):
         second / "numpy_extra-9.9.dist-info",
     ):
         folder.mkdir(parents=True)
-    found = versions._find_versions(
+    package_versions = versions._find_versions(
         ["numpy", "scikit-learn", "torch", "pandas"], [str(tmp_path / "none"), str(first), str(second)]
     )
-    assert found == {"numpy": "2.0.0rc1", "scikit-learn": "1.9.1", "torch": "2.1.0+cpu"}
+    assert package_versions == {"numpy": "2.0.0rc1", "scikit-learn": "1.9.1", "torch": "2.1.0+cpu"}
