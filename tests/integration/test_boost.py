@@ -174,38 +174,38 @@ def rows_for(forest, X, unknown=False):
     return rows, rows if isinstance(X, pd.DataFrame) else rows.to_numpy()
 
 
-def same(told, expected):
+def same(predicted, expected):
     """Tell whether labels agree exactly, and numbers but for the order and precision of sums."""
     if expected.dtype.kind == "f":
-        np.testing.assert_allclose(told, expected, rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(predicted, expected, rtol=1e-6, atol=1e-7)
     else:
-        assert (told == expected).all()
+        assert (predicted == expected).all()
 
 
-def compare(model, forest, rows, given, raw, leaves, first_leaf=lambda tree: 0, exact=False):
+def compare(model, forest, rows, inputs, raw, leaves, first_leaf=lambda tree: 0, exact=False):
     matrix = seen(forest, rows)
-    told = forest.predict(matrix)
-    same(told, np.asarray(model.predict(given)).reshape(told.shape))
+    predicted = forest.predict(matrix)
+    same(predicted, np.asarray(model.predict(inputs)).reshape(predicted.shape))
     if raw:
         scores = forest.scores(matrix)
-        expected = model.predict(given, **raw).reshape(scores.shape)
+        expected = model.predict(inputs, **raw).reshape(scores.shape)
         assert scores.dtype == expected.dtype
         np.testing.assert_allclose(scores, expected, rtol=0 if exact else 1e-6, atol=0 if exact else 1e-6)
-    found = np.column_stack([find_leaves(tree, matrix) - first_leaf(tree) for tree in forest.trees])
-    return found, np.asarray(leaves).reshape(found.shape)
+    own_leaves = np.column_stack([find_leaves(tree, matrix) - first_leaf(tree) for tree in forest.trees])
+    return own_leaves, np.asarray(leaves).reshape(own_leaves.shape)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("model", "X", "y", "settings"), XGBOOST, ids=named(XGBOOST))
 def test_xgboost(model, X, y, settings):
     forest = read_forest(fitted(model, X, y, settings))
-    rows, given = rows_for(forest, X)
+    rows, inputs = rows_for(forest, X)
     # dropped trees are weighed as they are added; a start may go through a logarithm of another library
     exact = model.get_params().get("booster") != "dart" and forest.joining.link in ("", "softmax")
-    raw, leaves = {"output_margin": True}, model.apply(given)
-    found, leaves = compare(model, forest, rows, given, raw, leaves, exact=exact)
+    raw, leaves = {"output_margin": True}, model.apply(inputs)
+    own_leaves, leaves = compare(model, forest, rows, inputs, raw, leaves, exact=exact)
     if model.get_params().get("tree_method") != "exact":  # nodes that were cut off leave no gap here
-        assert (found == leaves).all()
+        assert (own_leaves == leaves).all()
 
 
 @pytest.mark.slow
@@ -213,23 +213,23 @@ def test_xgboost(model, X, y, settings):
 @pytest.mark.parametrize(("model", "X", "y", "settings"), LIGHTGBM, ids=named(LIGHTGBM))
 def test_lightgbm(model, X, y, settings):
     forest = read_forest(fitted(model, X, y, settings))
-    rows, given = rows_for(forest, X, unknown=True)
+    rows, inputs = rows_for(forest, X, unknown=True)
     if model.get_params().get("zero_as_missing"):
         rows.loc[::5, "change"] = np.resize([0.0, 1e-35, -1e-36, 1.1e-35], len(rows[::5]))
     averages = model.get_params()["boosting_type"] == "rf"  # its raw scores are sums, its answers means
     raw = {} if averages else {"raw_score": True}
-    leaves = model.predict(given, pred_leaf=True)
-    found, leaves = compare(model, forest, rows, given, raw, leaves, lambda tree: len(tree.inner), exact=True)
-    assert (found == leaves).all()
+    leaves = model.predict(inputs, pred_leaf=True)
+    own_leaves, leaves = compare(model, forest, rows, inputs, raw, leaves, lambda tree: len(tree.inner), exact=True)
+    assert (own_leaves == leaves).all()
 
 
 @pytest.mark.parametrize(("model", "X", "y", "settings"), CATBOOST, ids=named(CATBOOST))
 def test_catboost(model, X, y, settings):
     forest = read_forest(fitted(model, X, y, settings), X)
-    rows, given = rows_for(forest, X, unknown=True)
+    rows, inputs = rows_for(forest, X, unknown=True)
     raw = {} if isinstance(model, cb.CatBoostRanker) else {"prediction_type": "RawFormulaVal"}
-    found, leaves = compare(model, forest, rows, given, raw, model.calc_leaf_indexes(given))
-    for ours, theirs in zip(found.T, leaves.T, strict=True):
+    own_leaves, leaves = compare(model, forest, rows, inputs, raw, model.calc_leaf_indexes(inputs))
+    for ours, theirs in zip(own_leaves.T, leaves.T, strict=True):
         assert len(set(zip(ours, theirs, strict=True))) == len(set(ours)) == len(set(theirs))
 
 
@@ -310,9 +310,9 @@ def test_values_and_weights_of_leaves():
         (cat(iterations=1), THREE, ["gets the most added to its score"]),
         (cat("Regressor", iterations=1), AMOUNT, ["added to the answer"]),
     ]
-    for model, y, told in cases:
+    for model, y, meanings in cases:
         trees = read_forest(model.fit(PLAIN, y)).trees
-        assert [tree.meaning for tree in trees] == told
+        assert [tree.meaning for tree in trees] == meanings
         assert all(tree.weight[tree.leaves].sum() == pytest.approx(1) for tree in trees)
 
 
@@ -386,8 +386,8 @@ def test_unsupported_models_are_refused(make, message):
 
 
 def test_a_custom_objective_has_no_known_answer():
-    def squared(truth, told):
-        return told - truth, np.ones_like(told)
+    def squared(truth, predicted):
+        return predicted - truth, np.ones_like(predicted)
 
     for model in (lg("Regressor", objective=squared), cat("Regressor", loss_function="RMSEWithUncertainty")):
         forest = read_forest(model.fit(PLAIN, AMOUNT))
@@ -415,15 +415,15 @@ JOINT = {
 def test_joint_kills_equal_those_of_evaluating_mutated_forests(name):
     model, frame, tolerance = JOINT[name]
     forest = read_forest(model(), frame)
-    given = seen(forest, frame.iloc[:40])
+    matrix = seen(forest, frame.iloc[:40])
     of = tuple(generate_mutants(tree) for tree in forest.trees)
-    found = [
+    rows_by_mutant = [
         kills.get_rows(mutant).tolist()
-        for kills in find_kills_by_tree(forest, given, of, True, tolerance)
+        for kills in find_kills_by_tree(forest, matrix, of, True, tolerance)
         for mutant in range(len(kills))
     ]
-    assert found == list(joint_kills_one_by_one(forest, given, of, tolerance))
-    assert 0 < sum(map(bool, found)) < len(found)
+    assert rows_by_mutant == list(joint_kills_one_by_one(forest, matrix, of, tolerance))
+    assert 0 < sum(map(bool, rows_by_mutant)) < len(rows_by_mutant)
 
 
 def test_models_in_files_of_their_libraries(tmp_path):
@@ -437,11 +437,11 @@ def test_models_in_files_of_their_libraries(tmp_path):
         file = tmp_path / name
         saved = model.booster_ if name == "a.txt" else model
         saved.save_model(str(file))
-        found = read_forest(load_trees(file), PLAIN)
+        forest = read_forest(load_trees(file), PLAIN)
         expected = read_forest(model, PLAIN)
-        assert [len(tree) for tree in found.trees] == [len(tree) for tree in expected.trees]
-        given = seen(expected, PLAIN)
-        np.testing.assert_allclose(found.scores(given), expected.scores(given), rtol=1e-6)
+        assert [len(tree) for tree in forest.trees] == [len(tree) for tree in expected.trees]
+        matrix = seen(expected, PLAIN)
+        np.testing.assert_allclose(forest.scores(matrix), expected.scores(matrix), rtol=1e-6)
         file.write_text("nothing of the kind")
         with pytest.raises(ModelError, match=f"{name} is not a readable model of"):
             load_trees(file)
@@ -470,14 +470,14 @@ def test_rules_name_categories_and_fix_covers_them(name):
         ),
     }
     model = models[name]()
-    found = dm.cover(model, frame.iloc[:8])
-    told = " ".join(found.rule(leaf) for leaf in range(found.leaves))
+    coverage = dm.cover(model, frame.iloc[:8])
+    rules = " ".join(coverage.rule(leaf) for leaf in range(coverage.leaves))
     kinds = [*(f"town is {item}" for item in TOWN), *(f"grade is {item}" for item in GRADE)]
-    assert any(kind in told.replace("is not", "is") for kind in kinds), told
-    extra = found.fix()
+    assert any(kind in rules.replace("is not", "is") for kind in kinds), rules
+    extra = coverage.fix()
     again = dm.cover(model, pd.concat([frame.iloc[:8], extra.astype(frame.dtypes)], ignore_index=True))
-    assert again.covered.sum() == found.covered.sum() + len(extra)
-    assert again.share > 0.9 > found.share
+    assert again.covered.sum() == coverage.covered.sum() + len(extra)
+    assert again.share > 0.9 > coverage.share
     whole = dm.cover(model, frame.iloc[:8], criterion="DTMT")
     assert whole.joint
     assert "killed" in whole.describe()

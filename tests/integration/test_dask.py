@@ -130,8 +130,8 @@ def test_workers_are_compared_with_this_machine(address, monkeypatch):
     monkeypatch.setattr(cluster, "read_versions", lambda: here | {"numpy": "1.0", "no-such-package": "2.0"})
     other = CliRunner().invoke(app, ["worker-check", address, "--json"])
     assert other.exit_code == 1
-    found = {(row["package"], row["here"], row["there"]) for row in json.loads(other.output)["differences"]}
-    assert found == {("numpy", "1.0", here["numpy"]), ("no-such-package", "2.0", "missing")}
+    differences = {(row["package"], row["here"], row["there"]) for row in json.loads(other.output)["differences"]}
+    assert differences == {("numpy", "1.0", here["numpy"]), ("no-such-package", "2.0", "missing")}
 
 
 def test_a_cluster_that_is_not_there(monkeypatch):

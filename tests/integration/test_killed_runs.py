@@ -54,12 +54,12 @@ def test_killed_at_random_moments_it_ends_as_if_nothing_had_happened(store, tmp_
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["kills"] >= kills
-    assert told["different"] == []  # pairs, verdicts and counts
-    assert min(told["shares"]) < 0.4  # killed early
-    assert max(told["shares"]) > 0.6  # and late
-    assert max(told["asked twice"]) <= told["may be lost"] < told["rows"] / 2
+    record = json.loads(done.stdout)
+    assert record["kills"] >= kills
+    assert record["different"] == []  # pairs, verdicts and counts
+    assert min(record["shares"]) < 0.4  # killed early
+    assert max(record["shares"]) > 0.6  # and late
+    assert max(record["asked twice"]) <= record["may be lost"] < record["rows"] / 2
 
 
 def runs():
@@ -89,12 +89,12 @@ def test_the_command_killed_with_two_workers_goes_on_with_one(tmp_path, monkeypa
 
     explore = ["explore", "slow_system:slow", "data.csv", "--walks", "40", "--max-halvings", "12", "--batch", "20"]
     whole = answer(*explore)
-    asked = log.stat().st_size
+    log_size = log.stat().st_size
     for _ in range(5 if LONG else 1):
         log.unlink()
         command = [sys.executable, "-m", "datamorphic", *explore, "--workers", "2"]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        enough = chance.uniform(0.4, 0.9) * asked  # more than may be lost
+        enough = chance.uniform(0.4, 0.9) * log_size  # more than may be lost
         wait_until(partial(has_ended_or_written, process, log, enough), "answers")
         assert process.poll() is None
         process.send_signal(signal.SIGKILL)
@@ -106,7 +106,7 @@ def test_the_command_killed_with_two_workers_goes_on_with_one(tmp_path, monkeypa
         assert {name: again[name] for name in figures} == {name: whole[name] for name in figures}
         # the fronts are the same, byte for byte
         assert len({run.artifacts[0].sha256 for run in runs()}) == 1
-        assert log.stat().st_size <= asked + 20 * (0.1 / 0.02 * 2 + 4)
+        assert log.stat().st_size <= log_size + 20 * (0.1 / 0.02 * 2 + 4)
 
 
 DEADLY_SYSTEM = """

@@ -65,11 +65,11 @@ def test_a_killed_script_resumes_to_the_same_files(tmp_path, monkeypatch):
 
     options = ["--system", "slow_tests:Slow", "--seed", "4"]
     whole = answer("script", str(prepare(tmp_path / "whole")), *options)
-    asked = log.stat().st_size
+    log_size = log.stat().st_size
     log.unlink()
     command = [sys.executable, "-m", "datamorphic", "script", str(prepare(tmp_path / "killed")), *options]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    enough = 0.6 * asked
+    enough = 0.6 * log_size
     wait_until(lambda: process.poll() is not None or (log.exists() and log.stat().st_size >= enough), "answers")
     assert process.poll() is None
     process.send_signal(signal.SIGKILL)
@@ -84,4 +84,4 @@ def test_a_killed_script_resumes_to_the_same_files(tmp_path, monkeypatch):
     assert {name: again[name] for name in figures} == {name: whole[name] for name in figures}
     files = [{path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("whole", "killed")]
     assert files[0] == files[1]  # the copies of the files are gone, too
-    assert log.stat().st_size < 1.5 * asked
+    assert log.stat().st_size < 1.5 * log_size

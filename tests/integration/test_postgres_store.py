@@ -261,12 +261,12 @@ def test_files_at_a_url(postgres_url, tmp_path):
         run = finished(store)
         with store.fetch(run, "a.txt") as path:
             assert path.read_text() == "text"
-        (kept,) = (path for path in Path(tmp_path, "remote").rglob("*") if path.is_file())
-        kept.write_text("tex")
+        (file,) = (path for path in Path(tmp_path, "remote").rglob("*") if path.is_file())
+        file.write_text("tex")
         with pytest.raises(StoreError, match="3 bytes instead of 4"), store.fetch(run, "a.txt"):
             pass
         store.remove(run)
-        assert not kept.exists()
+        assert not file.exists()
 
 
 def test_two_stores_share_a_folder(postgres_url, tmp_path):

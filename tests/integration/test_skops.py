@@ -86,8 +86,8 @@ def test_a_forest_is_looked_over_and_needs_no_trust(io, tmp_path, monkeypatch):
     model.fit(frame[["x", "y"]], frame["label"])
     io.dump(model, "forest.skops")
     frame.to_csv("data.csv", index=False)
-    told = dm.wrap("forest.skops", space=SPACE).execute(frame[["x", "y"]]).values
-    np.testing.assert_array_equal(told, model.predict(frame[["x", "y"]]))
+    answers = dm.wrap("forest.skops", space=SPACE).execute(frame[["x", "y"]]).values
+    np.testing.assert_array_equal(answers, model.predict(frame[["x", "y"]]))
     arguments = ["test", "forest.skops", "data.csv", "--target", "label", "--only", "repeats", "--store", "none"]
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0, done.output
@@ -103,9 +103,9 @@ def forged(tree, **changes):
     nodes = state["nodes"].copy()
     for name, value in changes.items():
         nodes[name][0] = value
-    made = kind(*arguments)
-    made.__setstate__({**state, "nodes": nodes, "node_count": count})
-    return made
+    forgery = kind(*arguments)
+    forgery.__setstate__({**state, "nodes": nodes, "node_count": count})
+    return forgery
 
 
 FORGED = {

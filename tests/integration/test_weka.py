@@ -54,14 +54,14 @@ MIXED_Y = np.array([0, 0, 0, 1, 1, 1, 0, 1])
 
 def neighbours(x, y, t, k, labels):
     """Plain IBk: distances of normalised numbers; ranges grow with each case, also with those asked before."""
-    low, high, found = x.min(axis=0), x.max(axis=0), []
+    low, high, shares = x.min(axis=0), x.max(axis=0), []
     for case in t:
         low, high = np.minimum(low, case), np.maximum(high, case)
         distance = (((x - case) / (high - low)) ** 2).sum(axis=1)
         nearest = distance <= np.sort(distance)[k - 1]
         votes = np.array([1 / len(x) + (nearest & (y == label)).sum() for label in labels])
-        found.append(votes / votes.sum())
-    return np.array(found)
+        shares.append(votes / votes.sum())
+    return np.array(shares)
 
 
 @pytest.mark.slow
@@ -261,14 +261,14 @@ def test_data_at_the_edge(options):
         (X, [None] * 35, ["a", "b"]),
         (pd.DataFrame(X, columns=["class", "class", 0, "0"]), Y, None),
     ):
-        learner, told = Weka(options), ""
+        learner, message = Weka(options), ""
         try:
             answers = learner.fit(x, y, classes=classes).predict(x)
         except SystemRaised as error:
-            told = str(error)
-        if told:
-            assert told.startswith(("weka.", "java.lang.Exception: "))
-            assert "\n" not in told
+            message = str(error)
+        if message:
+            assert message.startswith(("weka.", "java.lang.Exception: "))
+            assert "\n" not in message
         else:
             assert len(answers) == len(x)
             assert set(answers) <= {*learner.classes_, None}
@@ -398,25 +398,25 @@ def bare(monkeypatch):
 def test_a_machine_without_weka(bare):
     with pytest.raises(ModelError) as caught:
         Weka("IBk").fit(X, Y)
-    for told in (explain_missing_weka(), caught.value):
+    for text in (explain_missing_weka(), caught.value):
         for remedy in ("apt install weka", "pip install python-weka-wrapper3", "DATAMORPHIC_WEKA_JAR="):
-            assert remedy in str(told)
+            assert remedy in str(text)
 
 
 def test_where_the_jar_is_looked_for(bare, tmp_path):
     places = {name: str(tmp_path / f"{name}.jar") for name in ("wrapper", "debian", "variable", "given")}
     for place in places.values():
         open(place, "w").close()
-    found = []
+    jars = []
     bare.setattr(weka, "_find_wrapper_jar", lambda: places["wrapper"])
-    found.append(find_jar())
+    jars.append(find_jar())
     weka._find_jar_path.cache_clear()
     bare.setattr(weka, "DEBIAN_JAR", places["debian"])
-    found.append(find_jar())
+    jars.append(find_jar())
     bare.setenv(weka.JAR_VARIABLE, places["variable"])
-    found.append(find_jar())
-    found.append(find_jar(tmp_path / "given.jar"))
-    assert found == [os.path.realpath(place) for place in places.values()]
+    jars.append(find_jar())
+    jars.append(find_jar(tmp_path / "given.jar"))
+    assert jars == [os.path.realpath(place) for place in places.values()]
     bare.setenv(weka.JAR_VARIABLE, "/nowhere/weka.jar")
     assert "no file '/nowhere/weka.jar'" in explain_missing_weka()
 
@@ -469,9 +469,9 @@ def test_a_process_runs_one_jar_and_no_fork(monkeypatch, tmp_path):
     with pytest.raises(ModelError, match=r"This process runs Weka from.*another process"):
         Weka("IBk", jar=other).fit(X, Y)
     monkeypatch.setattr(jvm._running, "process_id", -1)
-    for asked in (learner.predict, learner.predict_proba, lambda x: Weka("IBk").fit(x, Y)):
+    for call in (learner.predict, learner.predict_proba, lambda x: Weka("IBk").fit(x, Y)):
         with pytest.raises(ModelError, match="forked"):
-            asked(X)
+            call(X)
 
 
 @runs_weka

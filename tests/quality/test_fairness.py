@@ -28,8 +28,8 @@ def test_planted_dependences_are_found_with_every_seed(name):
         report = fairness(
             getattr(planted, f"judge_{name}"), people, ["gender", "origin"], outcome="approved", seed=seed
         )
-        found = {(finding.kind, finding.attributes, finding.columns) for finding in report.defects}
-        assert found == TWINS[name], seed
+        dependences = {(finding.kind, finding.attributes, finding.columns) for finding in report.defects}
+        assert dependences == TWINS[name], seed
 
 
 @pytest.mark.slow

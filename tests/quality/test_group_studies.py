@@ -58,13 +58,13 @@ def run_tiny(name):
 def test_every_study_runs():
     """Together, because studies share their measurements."""
     for name in OURS:
-        found = run_tiny(name)
-        rows = found.rows
+        result = run_tiny(name)
+        rows = result.rows
         assert rows.columns.tolist() == list(Row._fields), name
         assert not rows.duplicated(["row", "column"]).any(), name
         assert rows["ours"].notna().any(), name  # not all: ended trials have no effect
-        text = found.describe()
-        assert found.title in text
+        text = result.describe()
+        assert result.title in text
         assert "nan" not in text, name
 
 
@@ -92,8 +92,8 @@ def test_a_full_study_has_every_figure_in_print(table):
     theirs = published(table)
     if table in ("002-5", "002-27", "002-28"):  # kinds of regions say which mutant of ours stands beside
         theirs = theirs[~theirs["measure"].isin(stand_ins.KINDS)]
-    shown = [row.published for row in rows if not row.column.startswith(("our ", "F-measure of MT-RT"))]
-    finite = sorted(item for item in shown if math.isfinite(item))
+    figures = [row.published for row in rows if not row.column.startswith(("our ", "F-measure of MT-RT"))]
+    finite = sorted(item for item in figures if math.isfinite(item))
     assert finite == sorted(their for their in theirs["published"] if math.isfinite(their))
     assert table == "002-3" or bench.figures_by_job
     trials = {
@@ -145,13 +145,13 @@ def test_trials_are_those_of_hunt():
     jobs = [Hunting("tanh", "emu10", "tripling", name, 20, 5_000, 0.0105) for name in ("MT-BART", "MT-RT")]
     bench = measured(*jobs)
     seeds = [int(make_seed_sequence(job, 0, 0).generate_state(1)[0]) for job in jobs]
-    found = [
+    measures = [
         dm.hunt(mutant, relation, job.generator, budget=5_000, trials=20, seed=seed, progress=False).measured
         for job, seed in zip(jobs, seeds, strict=True)
     ]
-    assert [bench.figure(job, "mean") for job in jobs] == [item.mean for item in found]
-    assert compute_effect(bench, *jobs).value == pytest.approx(cohens_d(*found))
-    assert compute_p_value(bench, *jobs).value == pytest.approx(welch_p(*found))
+    assert [bench.figure(job, "mean") for job in jobs] == [item.mean for item in measures]
+    assert compute_effect(bench, *jobs).value == pytest.approx(cohens_d(*measures))
+    assert compute_p_value(bench, *jobs).value == pytest.approx(welch_p(*measures))
 
 
 def test_min_wins_on_one_mutant_of_tanh_and_loses_on_the_other():
@@ -182,9 +182,9 @@ def test_the_raw_count_starves_relations_with_few_follow_ups():
 def test_made_relations_stay_in_the_cube(name):
     relation = make_simulated_relation(name, 2)
     assert relation.follow_ups == int(name[-1])
-    made = relation.follow(np.random.default_rng(0).random((100, 2)))
-    assert made.min() >= 0
-    assert made.max() <= 1
+    follow_ups = relation.follow(np.random.default_rng(0).random((100, 2)))
+    assert follow_ups.min() >= 0
+    assert follow_ups.max() <= 1
 
 
 def test_random_pairs_lie_as_in_print():
@@ -212,20 +212,20 @@ def test_ended_trials_have_no_effect():
 
 @pytest.mark.parametrize("name", ["simulation", "002-3"])
 def test_a_study_is_a_page(tmp_path, name):
-    found = run_tiny(name)
-    page = build_page(found)
+    result = run_tiny(name)
+    page = build_page(result)
     assert page.sections[-1].heading == "Notes"
     assert any(section.drawing for section in page.sections)  # a chart, and published figures against ours
-    text = found.to_html(tmp_path / "study.html")
-    assert found.title in text
+    text = result.to_html(tmp_path / "study.html")
+    assert result.title in text
 
 
 def test_the_page_of_input_domains_shows_why(monkeypatch):
     from datamorphic.studies import page
 
     monkeypatch.setattr(page, "MAX_SOURCES", 1_200)
-    found = run_tiny("input_domains")
-    (why,) = [section for section in build_page(found).sections if section.anchor == "why"]
+    result = run_tiny("input_domains")
+    (why,) = [section for section in build_page(result).sections if section.anchor == "why"]
     assert [part.heading.partition(":")[0] for part in why.parts] == ["Where 600 sources lie", "branch3.1", "emu10"]
     assert all(part.drawing is not None for part in why.parts)
 
@@ -243,8 +243,8 @@ def test_the_command_writes_the_page(monkeypatch, tmp_path):
     file = tmp_path / "study.html"
     assert "Written: " in run(["study", "002-3", "--html", str(file)]).stdout
     assert "Programs, their mutants" in file.read_text(encoding="utf-8")
-    told = json.loads(run(["study", "002-3", "--html", str(file), "--json"]).stdout)
-    assert told["html"] == str(file)
+    document = json.loads(run(["study", "002-3", "--html", str(file), "--json"]).stdout)
+    assert document["html"] == str(file)
     taken = tmp_path / "taken"
     taken.write_text("")
     assert run(["study", "002-3", "--html", str(taken / "study.html")]).exit_code == 2

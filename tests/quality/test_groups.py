@@ -20,8 +20,8 @@ def ratio_and_error(measured, rate):
 )
 def test_blocks_are_found_as_soon_as_published(generator, published):
     """Table 9: a square block of .01 of a plane."""
-    found = dm.simulate(generator, "block", rate=0.01, trials=600 if LONG else 250, seed=1).found
-    ratio, error = ratio_and_error(found, 0.01)
+    f_measures = dm.simulate(generator, "block", rate=0.01, trials=600 if LONG else 250, seed=1).found
+    ratio, error = ratio_and_error(f_measures, 0.01)
     assert abs(ratio - published) < 0.03 + 4 * error
     assert error < (0.03 if LONG else 0.05)
 
@@ -60,8 +60,8 @@ def test_one_pool_for_two_domains_helps_one_mutant_and_not_the_other(mutant, gen
     tanh = dm.programs["tanh"]
     relation = tanh.relations["tripling"].over((0, 333.33))
     wrong = tanh.mutants[mutant]
-    found = dm.hunt(wrong, relation, generator, trials=3 * trials if LONG else trials, seed=3)
-    ratio, error = ratio_and_error(found.measured, rate_of(wrong, relation))
+    hunt = dm.hunt(wrong, relation, generator, trials=3 * trials if LONG else trials, seed=3)
+    ratio, error = ratio_and_error(hunt.measured, rate_of(wrong, relation))
     assert between[0] - 2 * error < ratio < between[1] + 2 * error
     assert error < 0.22
 
@@ -82,7 +82,7 @@ def relations(dimension, kinds):
 
 @pytest.mark.parametrize(("dimension", "violating"), rotate([1, 2, 3], [0, 1, 2]))
 def test_mrgs_art_is_never_worse_than_random_selection(dimension, violating):
-    found = dm.simulate(
+    simulation = dm.simulate(
         relation=relations(dimension, (1, 2, 3)),
         selector="MRGS-ART-fair",
         violating=violating,
@@ -90,7 +90,7 @@ def test_mrgs_art_is_never_worse_than_random_selection(dimension, violating):
         trials=100,
         seed=1,
     )
-    ratio, error = ratio_and_error(found.found, 0.01)
+    ratio, error = ratio_and_error(simulation.found, 0.01)
     assert ratio < 1.05 + 3 * error
     # and much better in one dimension
     assert dimension > 1 or ratio + 3 * error < 1

@@ -74,8 +74,8 @@ def test_a_unit_error_above_a_value_is_found(pima):
 
 
 def test_an_encoder_that_raises_on_an_unseen_category_is_found(churners):
-    found = named(audit(fit(churners, unknown="error"), churners, only="interface"), "categor")
-    assert "Education_Level" in found[0].title
+    findings = named(audit(fit(churners, unknown="error"), churners, only="interface"), "categor")
+    assert "Education_Level" in findings[0].title
 
 
 def test_an_undeclared_gender_is_offered(churners):

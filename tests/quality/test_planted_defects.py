@@ -42,8 +42,8 @@ def baseline(tmp_path_factory):
 
 def list_checks(result):
     """The checks that found what is worse than advice, those of merged findings among them."""
-    found = [finding for finding in result.findings if finding.level != "advice"]
-    return [piece.check for finding in found for piece in (finding, *finding.evidence)]
+    defects = [finding for finding in result.findings if finding.level != "advice"]
+    return [piece.check for finding in defects for piece in (finding, *finding.evidence)]
 
 
 def put_to_test(model, baseline, seed=0, **options):

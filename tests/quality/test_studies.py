@@ -49,13 +49,13 @@ def means(table, variant="", **scale):
     bench = Workbench(replace(SCALES["full"], **scale))
     coded.build_walks_table(table, bench)
     bench.work(table, progress=False)
-    found = {}
+    figures = {}
     for row in coded.build_walks_table(table, bench):
         subject, _, place = row.row.partition(", ")
         measure, _, label = row.column.partition(", ")
         if place.startswith("mean") and label == variant:
-            found[subject, measure] = (row.published, row.ours)
-    return found
+            figures[subject, measure] = (row.published, row.ours)
+    return figures
 
 
 @pytest.mark.parametrize("small", [True, False])
@@ -68,11 +68,11 @@ def test_random_target_is_as_published(small):
     subjects = [subject for subject in SCALES["full"].subjects if (subject in SMALL) == small]
     repetitions = (40 if LONG else 10) if small else 6 if LONG else 1
     for table in ("001-4", "000-12"):  # of the same measurements
-        found = means(table, subjects=subjects, repetitions=repetitions)
-        assert len(found) == len(subjects) * (2 if table == "001-4" else 3)
-        for (subject, measure), (theirs, ours) in found.items():
+        figures = means(table, subjects=subjects, repetitions=repetitions)
+        assert len(figures) == len(subjects) * (2 if table == "001-4" else 3)
+        for (subject, measure), (theirs, ours) in figures.items():
             if table == "000-12" and subject in SWAPPED:
-                theirs = found[SWAPPED[subject], measure][0]
+                theirs = figures[SWAPPED[subject], measure][0]
             if measure == "capability":
                 assert ours == pytest.approx(theirs, abs=2), (table, subject)
             elif measure == "cost":
@@ -82,16 +82,16 @@ def test_random_target_is_as_published(small):
 def test_walks_that_succeed_at_their_first_step_only_are_the_published_directed_walk(monkeypatch):
     monkeypatch.setitem(coded.VARIANTS, ("001-1", "directed_walk"), (coded.FIRST_STEP,))
     subjects = SCALES["full"].subjects[:: 1 if LONG else 3]
-    found = means("001-1", "first step only", repetitions=10 if LONG else 2, subjects=subjects)
-    assert len(found) == 2 * len(subjects)
-    for (subject, measure), (theirs, ours) in found.items():
+    figures = means("001-1", "first step only", repetitions=10 if LONG else 2, subjects=subjects)
+    assert len(figures) == 2 * len(subjects)
+    for (subject, measure), (theirs, ours) in figures.items():
         assert ours == pytest.approx(theirs, rel=0.1), (subject, measure)
 
 
 def test_directed_walk_as_written_finds_far_more():
-    found = means("001-1", "as written", repetitions=1, subjects=("Box 1", "Line 2"), walks=(200, 400))
+    figures = means("001-1", "as written", repetitions=1, subjects=("Box 1", "Line 2"), walks=(200, 400))
     for subject in ("Box 1", "Line 2"):
-        theirs, ours = found[subject, "mutants"]
+        theirs, ours = figures[subject, "mutants"]
         assert ours > 2 * theirs
 
 
@@ -113,9 +113,9 @@ def test_random_walk_with_a_growing_pool_is_as_published():
 
 def test_a_fixed_pool_is_what_document_000_had():
     subjects = ("Box 1", "Line 1") if LONG else ("Line 1",)
-    found = means("000-10", repetitions=2 if LONG else 1, subjects=subjects)
+    figures = means("000-10", repetitions=2 if LONG else 1, subjects=subjects)
     for subject in subjects:
-        theirs, ours = found[subject, "capability"]
+        theirs, ours = figures[subject, "capability"]
         assert ours == pytest.approx(theirs, abs=3)
 
 
@@ -146,8 +146,8 @@ def test_every_study_runs(real_data, data, monkeypatch):
             sound(study(name, scale="tiny", progress=False))
 
 
-def sound(found):
-    rows = found.rows
+def sound(result):
+    rows = result.rows
     assert (
         rows.columns.tolist() == list(Row._fields) == ["row", "column", "published", "ours", "note", "margin", "trials"]
     )
@@ -155,8 +155,8 @@ def sound(found):
     assert not rows.duplicated(["row", "column"]).any()
     assert not rows[["published", "ours"]].isna().any(axis=None)
     assert (rows["ours"] >= 0).all()
-    text = found.describe()
-    assert found.title in text
+    text = result.describe()
+    assert result.title in text
     assert "nan" not in text
     assert all(f"[{k}]" in text for k in range(1, text.count("\n[") + 1))
 
@@ -164,10 +164,10 @@ def sound(found):
 def test_scikit_learn_keeps_what_it_must_and_ties_are_as_published(monkeypatch):
     inputs = 12 if LONG else 6
     monkeypatch.setitem(SCALES, "tiny", replace(SCALES["tiny"], inputs=inputs))
-    found = study("promises", scale="tiny", progress=False)
-    sound(found)
-    assert f"{inputs} inputs per relation" in found.heading
-    ours = {(row.row, row.column): row.ours for row in found.rows.itertuples()}
+    result = study("promises", scale="tiny", progress=False)
+    sound(result)
+    assert f"{inputs} inputs per relation" in result.heading
+    ours = {(row.row, row.column): row.ours for row in result.rows.itertuples()}
     for (relation, column), rate in ours.items():
         if column.startswith("scikit-learn") and find_requirement(relation, promises.make_learner(column)).necessary:
             assert rate == 0, (relation, column)
@@ -205,9 +205,9 @@ def test_both_tables_of_a_learner_share_one_mutation_run_as_large_as_published()
 
 def test_mutants_are_killed_and_missed(monkeypatch):
     monkeypatch.setattr(processes, "JobPool", JobPoolHere)
-    found = study("003-9", scale="tiny", progress=False)
-    sound(found)
-    ours = found.rows.set_index(["row", "column"])["ours"]
+    result = study("003-9", scale="tiny", progress=False)
+    sound(result)
+    ours = result.rows.set_index(["row", "column"])["ours"]
     assert ours["original, Rule-1", "error, %"] == pytest.approx(80, abs=12)
     assert ours["original, Rule-2", "error, %"] < 5
     assert ours["mutants that differ", "killed by relations, %"] > 0
@@ -296,11 +296,11 @@ def test_shares_are_of_the_mutants_that_differ(monkeypatch, subject):
 
 
 def test_every_table_has_a_study():
-    shown = list_studies()
-    assert shown.columns.tolist() == ["name", "title", "compares", "figures"]
-    assert set(tables()) < set(shown["name"])
-    assert shown["name"].tolist() == list_names()
-    assert shown["title"].str.len().min() > 10
+    listing = list_studies()
+    assert listing.columns.tolist() == ["name", "title", "compares", "figures"]
+    assert set(tables()) < set(listing["name"])
+    assert listing["name"].tolist() == list_names()
+    assert listing["title"].str.len().min() > 10
 
 
 def test_a_full_study_has_every_figure_in_print():

@@ -80,9 +80,9 @@ def test_one_score_in_print_cannot_be():
 def test_statistical_tests_in_print_follow_from_table_5_if_the_t_test_is_unpaired(score):
     scores, wilcoxon, t = of_sets("004-5"), table("004-6").loc[score], table("004-7").loc[score]
     for way in ("DTC", "BVA"):
-        found = stats.wilcoxon(scores[f"{way} {score}"], scores[f"CV {score}"])
-        assert found.statistic == wilcoxon[f"{way} W"]
-        assert found.pvalue < 0.002
+        outcome = stats.wilcoxon(scores[f"{way} {score}"], scores[f"CV {score}"])
+        assert outcome.statistic == wilcoxon[f"{way} W"]
+        assert outcome.pvalue < 0.002
     pair = scores[f"BVA {score}"], scores[f"DTMT {score}"]
     unpaired, paired = stats.ttest_ind(*pair), stats.ttest_rel(*pair)
     assert unpaired.statistic == pytest.approx(t["t"], abs=0.03)
@@ -94,9 +94,9 @@ def test_statistical_tests_in_print_follow_from_table_5_if_the_t_test_is_unpaire
 @pytest.mark.parametrize("measure", [f"{way} {score}" for way in WAYS for score in SCORES])
 def test_normality_in_print_follows_from_table_5(measure):
     whole = table("004-5")[measure]
-    found = stats.shapiro(of_sets("004-5")[measure])
-    assert found.statistic == pytest.approx(whole["Shapiro-Wilk W"], abs=0.003)
-    assert found.pvalue == pytest.approx(whole["Shapiro-Wilk p"], abs=0.03)
+    outcome = stats.shapiro(of_sets("004-5")[measure])
+    assert outcome.statistic == pytest.approx(whole["Shapiro-Wilk W"], abs=0.003)
+    assert outcome.pvalue == pytest.approx(whole["Shapiro-Wilk p"], abs=0.03)
 
 
 # -- ours ---------------------------------------------------------------------------------------------
@@ -112,24 +112,24 @@ def test_normality_in_print_follows_from_table_5(measure):
 def test_the_first_tree_is_as_published(real_data, name, expected):
     if name not in SHIPPED:
         real_data(name)
-    found = trees.Growing(name, 0).measure(0, 0, None)
-    assert {measure: found[measure] for measure in expected} == pytest.approx(expected, abs=0.005)
-    assert max(found["ORRN tests"], found["Cccr tests"]) <= found["tests"]
+    figures = trees.Growing(name, 0).measure(0, 0, None)
+    assert {measure: figures[measure] for measure in expected} == pytest.approx(expected, abs=0.005)
+    assert max(figures["ORRN tests"], figures["Cccr tests"]) <= figures["tests"]
     data = trees.load_prepared(name)
     chosen = dm.select(tree_trials.fit_tree(data, 0), data, "DTMT", target="target", seed=0)
-    assert found["tests"] == len(chosen)
+    assert figures["tests"] == len(chosen)
 
 
 @pytest.mark.parametrize("name", ["breast_cancer", "wine", "oil_spill", "pima", "ionosphere", "sonar", "cleveland"])
 def test_trees_are_about_as_large_as_published(real_data, name):
     if name not in SHIPPED:
         real_data(name)
-    found = [trees.Growing(name, number).measure(0, 0, None) for number in range(5)]
+    figures = [trees.Growing(name, number).measure(0, 0, None) for number in range(5)]
     theirs, of = table("004-3").loc[name, "nodes"], table("004-4").loc[name, "score, %"]
-    middle = statistics.median(item["nodes"] for item in found)
+    middle = statistics.median(item["nodes"] for item in figures)
     assert abs(middle - theirs) <= max(2, 0.03 * theirs)
-    assert all(item["ORRN"] == 4 * item["decision nodes"] for item in found)
-    assert statistics.median(item["score, %"] for item in found) == pytest.approx(of, abs=3)
+    assert all(item["ORRN"] == 4 * item["decision nodes"] for item in figures)
+    assert statistics.median(item["score, %"] for item in figures) == pytest.approx(of, abs=3)
 
 
 @pytest.fixture(scope="module")

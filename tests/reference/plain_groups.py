@@ -123,25 +123,25 @@ class Plain:
 
     def run(self):
         """The groups, sources and follow-ups side by side."""
-        told = []
+        groups = []
         for _ in range(self.count):
-            rows, made = self.with_follow_ups(self.candidates())
+            rows, follow_ups = self.with_follow_ups(self.candidates())
             chosen = self.choose(rows, self.rng.random())
             self.execute(rows[chosen])
-            told.append(np.concatenate([rows[chosen, : self.width], made[chosen]]))
-        told = np.array(told)
+            groups.append(np.concatenate([rows[chosen, : self.width], follow_ups[chosen]]))
+        groups = np.array(groups)
         if self.alone and not self.single:
-            sources = told[:, : self.width]
-            told = np.concatenate([sources, self.relation.follow(sources)], axis=1)
-        return told
+            sources = groups[:, : self.width]
+            groups = np.concatenate([sources, self.relation.follow(sources)], axis=1)
+        return groups
 
     def with_follow_ups(self, sources):
         """Candidates as rows, what is no number at the lower limit of its column; and their follow-ups as they are."""
         if self.single or self.alone:
             return sources, sources[:, :0]
-        made = self.relation.follow(sources)
+        follow_ups = self.relation.follow(sources)
         low = [value for slot in self.follow_slots for value in self.domains[slot].low]
-        return np.concatenate([sources, np.where(np.isfinite(made), made, low)], axis=1), made
+        return np.concatenate([sources, np.where(np.isfinite(follow_ups), follow_ups, low)], axis=1), follow_ups
 
     def execute(self, row):
         self.rows = np.concatenate([self.rows, row[None]])
@@ -643,9 +643,9 @@ PLAIN = {
 def plain_groups(name, relation, count, seed, known=(), **options):
     """The first groups of a generator, sources and follow-ups side by side; `known` sources were executed before."""
     kind, implied = PLAIN[name]
-    made = kind(relation, count + len(known), seed, **implied, **options)
+    generator = kind(relation, count + len(known), seed, **implied, **options)
     if len(known):
-        for row in made.with_follow_ups(np.array(known))[0]:
-            made.execute(row)
-    made.count = count
-    return made.run()
+        for row in generator.with_follow_ups(np.array(known))[0]:
+            generator.execute(row)
+    generator.count = count
+    return generator.run()

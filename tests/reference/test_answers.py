@@ -32,10 +32,10 @@ POOLS = {
 def test_status_by_status(pool, labels, form):
     rng = np.random.default_rng(3)
     answers = [POOLS[pool][i] for i in rng.integers(0, len(POOLS[pool]), 300)]
-    given = answers
+    values = answers
     if form == "array":
-        given = np.empty(300, dtype=object)
-        given[:] = answers
-    outputs = to_outputs(given, 300, labels)
+        values = np.empty(300, dtype=object)
+        values[:] = answers
+    outputs = to_outputs(values, 300, labels)
     assert outputs.status.tolist() == [plain_status(value, labels) for value in answers]
     assert set(outputs.messages) == set(np.flatnonzero(outputs.status).tolist())

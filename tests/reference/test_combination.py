@@ -73,10 +73,10 @@ def test_distinct_results_are_as_many_as_the_formula_says(strategy, n, s, k):
         "permutationComplete": sum(factorial(n) // factorial(n - size) for size in range(1, n + 1)),
         "kOrderComplete": sum(n**size for size in range(1, k + 1)),
     }[strategy]
-    made = combine_plainly(strategy, range(1, s + 1), functions, k)
-    assert combination.estimate == s * expected == len(made)
+    plain_values = combine_plainly(strategy, range(1, s + 1), functions, k)
+    assert combination.estimate == s * expected == len(plain_values)
     new_values = list_new_values(combination)
-    assert set(new_values) == set(made) - set(range(1, s + 1))
+    assert set(new_values) == set(plain_values) - set(range(1, s + 1))
     assert len(new_values) == len(set(new_values))
 
 
@@ -104,10 +104,12 @@ def tables(draw):
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_cases_equal_those_of_plain_recursive_code(strategy, table, order):
     functions, seeds, forbidden = table
-    made = combine_plainly(strategy, seeds, functions, order, lambda step, value: (step, int(value)) not in forbidden)
+    plain_values = combine_plainly(
+        strategy, seeds, functions, order, lambda step, value: (step, int(value)) not in forbidden
+    )
     combination = combine(functions, seeds, strategy, order, forbidden)
     new_values = list_new_values(combination)
-    assert set(new_values) == set(made) - set(seeds)
+    assert set(new_values) == set(plain_values) - set(seeds)
     assert len(new_values) == len(set(new_values))
     assert_lineage(combination, functions, list(list_chains(strategy, len(functions), order)))
 

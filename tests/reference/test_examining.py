@@ -101,33 +101,33 @@ def compared(learner, relation, data, number, strictness):
         before = model.predict(data.t).astype(object)
     except RuntimeError:
         return [(UNDEFINED, *nothing)] * len(data)
-    found, rng = {}, random(relation.name, number)
+    verdicts, rng = {}, random(relation.name, number)
     for cases in shared(relation, before.tolist()):
         part = data.cases(cases)
-        made = relation.follow_up(part, before[cases], rng)
-        expected = relation.expected(before[cases], part, made)
-        if too_little(learner, made):
-            found |= {i: (INAPPLICABLE, before[i], expected[k], None) for k, i in enumerate(cases)}
+        follow_up = relation.follow_up(part, before[cases], rng)
+        expected = relation.expected(before[cases], part, follow_up)
+        if too_little(learner, follow_up):
+            verdicts |= {i: (INAPPLICABLE, before[i], expected[k], None) for k, i in enumerate(cases)}
             continue
         try:
-            again = fitted(learner, made)
-            after = again.predict(made.t)
+            again = fitted(learner, follow_up)
+            after = again.predict(follow_up.t)
         except RuntimeError:
-            found |= {i: (UNDEFINED, before[i], expected[k], None) for k, i in enumerate(cases)}
+            verdicts |= {i: (UNDEFINED, before[i], expected[k], None) for k, i in enumerate(cases)}
             continue
         for k, i in enumerate(cases):
-            kept = after[k] == expected[k]
-            if kept and relation.scores and strictness == "score_exact":
-                kept = same_scores(relation, model, again, part, made, before[i], k)
-            found[i] = (HOLDS if kept else VIOLATED, before[i], expected[k], after[k])
-    return [found[i] for i in range(len(data))]
+            holds = after[k] == expected[k]
+            if holds and relation.scores and strictness == "score_exact":
+                holds = same_scores(relation, model, again, part, follow_up, before[i], k)
+            verdicts[i] = (HOLDS if holds else VIOLATED, before[i], expected[k], after[k])
+    return [verdicts[i] for i in range(len(data))]
 
 
-def same_scores(relation, model, again, part, made, label, k):
-    classes, old, new = part.declared, scores(model, part)[k], scores(again, made)[k]
+def same_scores(relation, model, again, part, follow_up, label, k):
+    classes, old, new = part.declared, scores(model, part)[k], scores(again, follow_up)[k]
     row = np.array([[old.get(case_class, np.nan) for case_class in classes]])
     wanted = relation.expected_scores(row, classes, np.array([label], dtype=object))[0]
-    names = relation.expected(np.array(classes, dtype=object), part, made)
+    names = relation.expected(np.array(classes, dtype=object), part, follow_up)
     for want, name in zip(wanted, names, strict=True):
         got = new.get(name, np.nan)
         if np.isnan(want) != np.isnan(got) or abs(want - got) > 1e-6 + 1e-6 * abs(got):
@@ -146,16 +146,16 @@ def moved(data, rng):
 def plainly(learner, relation, view, data, number, ties):
     """What `compared` says, without violations that hang on ties and those on data where nobody promises anything."""
     strictness = prepare_outcomes([relation], {relation.name: view}, SEED)[0].judging.strictness
-    found = compared(learner, relation, data, number, strictness)
-    for i, (verdict, *labels) in enumerate(found):
+    verdicts = compared(learner, relation, data, number, strictness)
+    for i, (verdict, *labels) in enumerate(verdicts):
         if verdict == VIOLATED and relation.firm and ties == "aside":
             copies = [moved(data, random(f"{relation.name} moved {copy}", number)) for copy in range(3)]
-            shown = [compared(learner, relation, item, number, strictness)[i][0] != HOLDS for item in copies]
-            verdict = VIOLATED if sum(shown) >= 2 else INAPPLICABLE
+            violations = [compared(learner, relation, item, number, strictness)[i][0] != HOLDS for item in copies]
+            verdict = VIOLATED if sum(violations) >= 2 else INAPPLICABLE
         if verdict == VIOLATED and view.necessary and not find_requirement(relation.name, learner, data).necessary:
             verdict = INAPPLICABLE
-        found[i] = (verdict, *labels)
-    return found
+        verdicts[i] = (verdict, *labels)
+    return verdicts
 
 
 # -- the same --------------------------------------------------------------------------------------------------

@@ -89,20 +89,20 @@ def test_many_groups_are_those_of_plain_code(name, d):
     """With two candidates, and fewer tries, which is quicker; the usual number of them is tried below."""
     count = 2000 if LONG else 100 if name in SLOW else 400
     options = {"tries": 10} if name == "RRT" else {"k": 2}
-    asked = relation("tripled", d)
-    np.testing.assert_array_equal(fast(name, asked, count, **options), plain(name, asked, count, **options))
+    tripled = relation("tripled", d)
+    np.testing.assert_array_equal(fast(name, tripled, count, **options), plain(name, tripled, count, **options))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "place"), thin(NAMES, range(4)))
 def test_every_relation_with_and_without_kernels(name, place, monkeypatch):
     """Every relation, each in another dimension; which is which differs from generator to generator."""
-    asked = relation(RELATIONS[place], DIMENSIONS[(place + NAMES.index(name) // 4) % 4])
-    expected = plain(name, asked, 80)
-    np.testing.assert_array_equal(fast(name, asked, 80), expected)
-    np.testing.assert_array_equal(fast(name, by_hand(asked), 80), expected)
+    chosen_relation = relation(RELATIONS[place], DIMENSIONS[(place + NAMES.index(name) // 4) % 4])
+    expected = plain(name, chosen_relation, 80)
+    np.testing.assert_array_equal(fast(name, chosen_relation, 80), expected)
+    np.testing.assert_array_equal(fast(name, by_hand(chosen_relation), 80), expected)
     monkeypatch.setattr("datamorphic.hunting.generator_base.find_affine_form", lambda relation: None)
-    np.testing.assert_array_equal(fast(name, by_hand(asked), 80), expected)
+    np.testing.assert_array_equal(fast(name, by_hand(chosen_relation), 80), expected)
 
 
 def holed(x):
@@ -134,13 +134,13 @@ def test_odd_relations(name, case):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_groups_known_from_earlier_runs_count(name):
-    asked = relation("reflected", 2)
-    known = make_generator("MT-RT", asked, seed=1).propose(80).sources
-    generator = make_generator(name, asked, seed=5)
+    reflected = relation("reflected", 2)
+    known = make_generator("MT-RT", reflected, seed=1).propose(80).sources
+    generator = make_generator(name, reflected, seed=5)
     generator.know(known)
     assert generator.count == 80
     groups = generator.propose(60)
-    expected = plain_groups(name, asked, 60, 5, known=known)
+    expected = plain_groups(name, reflected, 60, 5, known=known)
     np.testing.assert_array_equal(np.concatenate([groups.sources, groups.follow_ups], axis=1), expected)
 
 
@@ -168,10 +168,10 @@ KINDS = {
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "case"), thin([name for name in NAMES if name not in CUTTING], [*KINDS]))
 def test_whole_numbers_and_categories(name, case):
-    made = fast(name, KINDS[case], 130)
-    np.testing.assert_array_equal(made, plain(name, KINDS[case], 130))
+    groups = fast(name, KINDS[case], 130)
+    np.testing.assert_array_equal(groups, plain(name, KINDS[case], 130))
     whole = {"whole": [0, 1, 2], "categories": [0, 1]}.get(case, [1, 2])
-    np.testing.assert_array_equal(made[:, whole], np.round(made[:, whole]))
+    np.testing.assert_array_equal(groups[:, whole], np.round(groups[:, whole]))
 
 
 @pytest.mark.parametrize("name", ["MT-BART", "MT-IPART", "SFIDMT-BART", "BART", "IPART"])
@@ -189,17 +189,17 @@ def test_partition_generators_refuse_categories(name, case):
 
 def digests():
     """What every generator makes, as hashes; this is run in a process of its own, too."""
-    asked = {f"{name} tripled": (name, relation("tripled", 2), 20 if name in SLOW else 80) for name in NAMES}
-    asked |= {f"{name} mixed 1-D": (name, relation("mixed", 1), 20) for name in GENERATORS}
+    requests = {f"{name} tripled": (name, relation("tripled", 2), 20 if name in SLOW else 80) for name in NAMES}
+    requests |= {f"{name} mixed 1-D": (name, relation("mixed", 1), 20) for name in GENERATORS}
     few = Box.of(dm.Space([dm.Integer(name, 0, 2) for name in "abc"]))  # these lie on the borders of shells
-    asked |= {f"{name} whole": (name, few, 80) for name in ("FSCS-EC", "SFIDMT-ART", "MT-BART", "RPART")}
-    return {key: hashlib.sha256(fast(*wanted).tobytes()).hexdigest() for key, wanted in asked.items()}
+    requests |= {f"{name} whole": (name, few, 80) for name in ("FSCS-EC", "SFIDMT-ART", "MT-BART", "RPART")}
+    return {key: hashlib.sha256(fast(*wanted).tobytes()).hexdigest() for key, wanted in requests.items()}
 
 
 @pytest.mark.slow
 def test_interpreted_code_makes_the_same_groups():
     assert NUMBA_ENABLED, "the extra dev installs numba: without it, two interpreted runs would be compared"
-    told = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", "import json, test_groups; print(json.dumps(test_groups.digests()))"],
         env=os.environ
         | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])},
@@ -208,5 +208,5 @@ def test_interpreted_code_makes_the_same_groups():
         timeout=300,
         check=False,
     )
-    assert told.returncode == 0, told.stderr
-    assert json.loads(told.stdout) == digests()
+    assert process.returncode == 0, process.stderr
+    assert json.loads(process.stdout) == digests()

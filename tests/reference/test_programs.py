@@ -96,12 +96,12 @@ def test_rj_is_right_to_1e_13_of_it():
 
 def test_a_point_lies_where_exact_geometry_has_it():
     points = np.random.default_rng(2).integers(0, 5, (5_000, 6))
-    found = programs["PntLinePos"](*points.T)
-    for (x1, y1, x2, y2, x3, y3), place in zip(points.tolist(), found.tolist(), strict=True):
+    places = programs["PntLinePos"](*points.T)
+    for (x1, y1, x2, y2, x3, y3), place in zip(points.tolist(), places.tolist(), strict=True):
         turn = (x2 - x1) * (y3 - y1) - (y2 - y1) * (x3 - x1)
         within = min(x1, x2) <= x3 <= max(x1, x2) and min(y1, y2) <= y3 <= max(y1, y2)
         assert place == (0 if turn > 0 else 3 if turn < 0 else 1 if within else 2)
-    assert set(found) == {0, 1, 2, 3}
+    assert set(places) == {0, 1, 2, 3}
 
 
 # -- the relations ---------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from support.cases import thin
 PAIRS = {1: 90, 2: 130, 3: 80, 6: 50}
 
 
-def relations(dimension, made, several=True):
+def relations(dimension, wrap, several=True):
     """Return 1-1, 1-2 and 1-3 relations of one source domain, and a 2-2 one; the widest is the last."""
     one = np.eye(dimension)
     both = np.concatenate([one, one], axis=1)
@@ -30,7 +30,7 @@ def relations(dimension, made, several=True):
             name=name,
             domain=domain,
             sources=int(name[0]),
-            follow_up=[made(Affine.of(matrix, 0.25)) for matrix in matrices],
+            follow_up=[wrap(Affine.of(matrix, 0.25)) for matrix in matrices],
         )
         for name, matrices in kinds.items()
         if several or name != "2-2"
@@ -41,13 +41,13 @@ def as_function(change):
     return lambda *parts: change(np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1))
 
 
-def same_pairs(name, given, count, seed=5, k=3, data=None, **options):
-    made = SELECTORS[name](given, k=k, seed=seed, candidates=data, **options).propose(count)
+def same_pairs(name, relation_list, count, seed=5, k=3, data=None, **options):
+    pairs = SELECTORS[name](relation_list, k=k, seed=seed, candidates=data, **options).propose(count)
     plain_options = {"published": not SELECTORS[name].fair, **options}
-    which, sources = plain_selection.PLAIN[name](given, k, seed, data=data, **plain_options).run(count)
-    np.testing.assert_array_equal(made.relation, which)
-    np.testing.assert_array_equal(made.sources, np.array(sources))
-    assert len(set(which)) == len(given)
+    which, sources = plain_selection.PLAIN[name](relation_list, k, seed, data=data, **plain_options).run(count)
+    np.testing.assert_array_equal(pairs.relation, which)
+    np.testing.assert_array_equal(pairs.sources, np.array(sources))
+    assert len(set(which)) == len(relation_list)
 
 
 @pytest.mark.slow
@@ -72,10 +72,10 @@ def test_follow_ups_by_a_function(name, dimension):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", plain_selection.PLAIN)
 def test_other_numbers_of_candidates_and_relations(name):
-    given = relations(2, lambda change: change, several=False)
+    relation_list = relations(2, lambda change: change, several=False)
     for k, seed in ((1, 2), (7, 3)):
-        same_pairs(name, given, 30, seed=seed, k=k)
-    same_pairs(name, given[:1], 40)
+        same_pairs(name, relation_list, 30, seed=seed, k=k)
+    same_pairs(name, relation_list[:1], 40)
 
 
 @pytest.mark.slow
@@ -89,11 +89,11 @@ def test_candidates_from_data(name):
 @pytest.mark.parametrize("name", plain_selection.PLAIN)
 def test_whole_numbers_and_columns_without_extent(name):
     box = dm.relations.Box(np.array([0.0, 0.0, 2.0]), np.array([9.0, 1.0, 2.0]), np.array([1, 0, 0], dtype=np.int8))
-    given = [
+    relation_list = [
         dm.FunctionRelation(name="same", domain=box, follow_up=Affine.scaled(1.0, 3)),
         dm.FunctionRelation(name="far", domain=box, follow_up=[Affine.scaled(5.0, 3), Affine.scaled(-1.0, 3)]),
     ]
-    same_pairs(name, given, 100)
+    same_pairs(name, relation_list, 100)
 
 
 @pytest.mark.parametrize("name", ["MRGS-ART", "MRGS-RPART", "MRGS-distance"])
@@ -102,19 +102,19 @@ def test_follow_ups_that_are_not_numbers_lie_at_the_lower_limit(name):
         with np.errstate(invalid="ignore"):
             return np.sqrt(x)
 
-    given = [
+    relation_list = [
         dm.FunctionRelation(name="root", domain=(-1, 1), follow_up=root),
         dm.FunctionRelation(name="twice", domain=(-1, 1), follow_up=Affine.scaled(2.0, 1)),
     ]
-    same_pairs(name, given, 80)
+    same_pairs(name, relation_list, 80)
 
 
 def test_jaccard_distances():
     """Of sets of values; these have many in common."""
     space = dm.Space([dm.Categorical("c", ["a", "b"]), dm.Integer("n", 0, 2), dm.Continuous("x", 0, 1)])
-    given = [
+    relation_list = [
         dm.FunctionRelation(name="same", domain=space, follow_up=Affine.scaled(1.0, 3)),
         dm.FunctionRelation(name="other", domain=space, follow_up=[Affine.of(np.diag([1, -1, 0]), [0, 2, 0.5])] * 2),
     ]
-    same_pairs("MRGS-distance", given, 100, metric="jaccard")
-    same_pairs("MRGS-distance", given, 100)
+    same_pairs("MRGS-distance", relation_list, 100, metric="jaccard")
+    same_pairs("MRGS-distance", relation_list, 100)

@@ -29,7 +29,7 @@ def label(x, n, c):
     return "high" if wavy(x, n, c) > 4 else "low"
 
 
-def asked(function, relation, points):
+def run_check_and_sweep(function, relation, points):
     sut = dm.wrap(function, space=SPACE, scalar=True)
     swept = drive(sweep(points, relation.feature), sut, progress=False)
     return drive(relation.check(points, np.random.default_rng(0)), sut, progress=False), swept
@@ -52,7 +52,7 @@ def away(feature, a, b):
 @pytest.mark.parametrize("function", [wavy, label])
 def test_invariance_is_a_loop_over_cases_and_values(feature, function):
     points = SPACE.sample(20, seed=3, points=True)
-    groups, swept = asked(function, Invariant(feature), points)
+    groups, swept = run_check_and_sweep(function, Invariant(feature), points)
     own = swept.inputs.frame.to_dict("records")
     assert len(groups) == len(own)
     for row, case in enumerate(own):
@@ -70,7 +70,7 @@ def test_invariance_is_a_loop_over_cases_and_values(feature, function):
 @pytest.mark.parametrize("feature", ["x", "n", "c"])
 def test_monotony_is_a_loop_over_cases_and_values(feature, direction):
     points = SPACE.sample(20, seed=4, points=True)
-    groups, swept = asked(wavy, Monotone(feature, direction), points)
+    groups, swept = run_check_and_sweep(wavy, Monotone(feature, direction), points)
     sign = 1 if direction == "up" else -1
     for row in range(len(groups)):
         levels = [sign * wavy(**item) for item in values_of(swept, row)]
@@ -87,7 +87,7 @@ def test_a_class_that_is_left_is_a_fall():
         return "high" if x > 3 and not 6 < x < 8 else "low"
 
     relation = Monotone("x", "up", outcome="high")
-    groups, _ = asked(leaves, relation, SPACE.sample(40, seed=5, points=True))
+    groups, _ = run_check_and_sweep(leaves, relation, SPACE.sample(40, seed=5, points=True))
     assert (groups.verdicts == VIOLATED).all()
     assert set(groups.before.values) == {"high"}
     assert set(groups.after.values) == {"low"}
@@ -100,9 +100,9 @@ def test_missing_values_and_missing_answers_are_left_out():
 
     points = SPACE.sample(50, seed=6, points=True)
     points.codes[:10, 1] = np.nan
-    groups, _ = asked(wavy, Invariant("n"), points)
+    groups, _ = run_check_and_sweep(wavy, Invariant("n"), points)
     assert len(groups) == np.isfinite(points.codes[:, 1]).sum()
-    groups, _ = asked(gaps, Monotone("x"), points)
+    groups, _ = run_check_and_sweep(gaps, Monotone("x"), points)
     assert (groups.verdicts == VIOLATED).all()  # over the gap: what lies before is compared with what lies behind
 
 

@@ -163,11 +163,11 @@ def test_leaves_and_answers_equal_those_of_the_library(name, holes):
         predicted = meant(
             source.predict(singles) if not hasattr(source, "feature_names_in_") else source.predict(frame)
         )
-        told = [tree.answer_at(leaf) for leaf in leaves]
+        own_answers = [tree.answer_at(leaf) for leaf in leaves]
         if predicted.ndim == 2:
-            assert told == [tuple(item) for item in predicted.tolist()]
+            assert own_answers == [tuple(item) for item in predicted.tolist()]
         else:
-            assert told == predicted.tolist()
+            assert own_answers == predicted.tolist()
 
 
 @pytest.mark.parametrize("name", ["tree", "forest", "bagging", "boosting", "small tree"])
@@ -175,16 +175,16 @@ def test_leaves_and_answers_equal_those_of_the_library(name, holes):
 def test_coverage_equals_that_of_a_plain_loop(name, n, monkeypatch):
     model = fitted(name, 0.0)
     data = rows(n, 5)
-    found = cover(model, data)
+    coverage = cover(model, data)
     counts, shares = [], []
     for tree in read_trees(model):
         reached = [plain_leaf(tree, row) for row in data.to_numpy()]
         counts += [reached.count(leaf) for leaf in range(len(tree)) if tree.left[leaf] < 0]
         shares.append(len(set(reached)) / sum(tree.left < 0))
-    assert found.counts.tolist() == counts
-    assert found.leaves == len(counts)
-    assert found.share == sum(count > 0 for count in counts) / len(counts)
-    assert found.shares == pytest.approx(shares, abs=0)
+    assert coverage.counts.tolist() == counts
+    assert coverage.leaves == len(counts)
+    assert coverage.share == sum(count > 0 for count in counts) / len(counts)
+    assert coverage.shares == pytest.approx(shares, abs=0)
     monkeypatch.setattr(coverage_module, "MIN_THREADED_CELLS", 0)
     assert cover(model, data).counts.tolist() == counts
 
@@ -203,21 +203,21 @@ def holds(text, frame):
         for name in NAMES:
             column, this = frame[name].to_numpy(), re.escape(name)
             comparison = rf"(?:(?P<low>{NUMBER}) (?P<low_sign><=?) )?{this}(?: (?P<sign>[<>]=?) (?P<limit>{NUMBER}))?"
-            found = re.match(rf"{this} is (?P<word>missing|given)(?: and |$)", rest)
-            if found:
-                part = np.isnan(column) == (found["word"] == "missing")
+            match = re.match(rf"{this} is (?P<word>missing|given)(?: and |$)", rest)
+            if match:
+                part = np.isnan(column) == (match["word"] == "missing")
                 break
-            found = re.match(rf"(?P<open>\()?{comparison}(?P<or> or missing\))?(?: and |$)", rest)
-            if found and found["limit"]:
-                part = SIGNS[found["sign"]](column, float(found["limit"]))
-                if found["low"]:
-                    part &= SIGNS[found["low_sign"]](float(found["low"]), column)
-                part |= np.isnan(column) & bool(found["or"])
+            match = re.match(rf"(?P<open>\()?{comparison}(?P<or> or missing\))?(?: and |$)", rest)
+            if match and match["limit"]:
+                part = SIGNS[match["sign"]](column, float(match["limit"]))
+                if match["low"]:
+                    part &= SIGNS[match["low_sign"]](float(match["low"]), column)
+                part |= np.isnan(column) & bool(match["or"])
                 break
         else:
             raise AssertionError(f"no such rule: {rest}")
         true &= part
-        rest = rest[found.end() :]
+        rest = rest[match.end() :]
     return true
 
 

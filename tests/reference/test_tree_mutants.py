@@ -53,15 +53,15 @@ def plain_leaf(tree, row):
     return int(node)
 
 
-def asked_one_by_one(tree, matrix, mutants, tolerance=0.0):
+def kills_one_by_one(tree, matrix, mutants, tolerance=0.0):
     """Each mutant made, and asked every row."""
     own = np.array([tree.answer[plain_leaf(tree, row)] for row in matrix], dtype=float)
-    found = []
+    kills = []
     for number in range(len(mutants)):
         mutant = build_mutant(tree, mutants, number)
-        told = np.array([tree.answer[plain_leaf(mutant, row)] for row in matrix], dtype=float)
-        found.append(np.flatnonzero(np.abs(told - own) > tolerance).tolist())
-    return found
+        answers = np.array([tree.answer[plain_leaf(mutant, row)] for row in matrix], dtype=float)
+        kills.append(np.flatnonzero(np.abs(answers - own) > tolerance).tolist())
+    return kills
 
 
 def rows(n, seed, holes=0.0):
@@ -121,14 +121,14 @@ def test_kills_equal_those_of_evaluating_each_mutant(tree, holes, tolerance, com
     X = np.vstack([rows(40, 5, holes), rows(10, 6)])
     X[-10:, 1] = np.resize(tree.threshold[(tree.feature == 1) & (tree.operator < 5)], 10)
     mutants = generate_mutants(tree)
-    expected = asked_one_by_one(tree, X, mutants, tolerance)
-    found = find_kills(tree, X, mutants, tolerance=tolerance, compiled=compiled)
-    assert [found.get_rows(number).tolist() for number in range(len(mutants))] == expected
-    assert found.counts.tolist() == [len(item) for item in expected]
-    dense = found.to_matrix().toarray()
+    expected = kills_one_by_one(tree, X, mutants, tolerance)
+    kills = find_kills(tree, X, mutants, tolerance=tolerance, compiled=compiled)
+    assert [kills.get_rows(number).tolist() for number in range(len(mutants))] == expected
+    assert kills.counts.tolist() == [len(item) for item in expected]
+    dense = kills.to_matrix().toarray()
     assert dense.shape == (len(mutants), 50)
     assert [np.flatnonzero(line).tolist() for line in dense] == expected
-    assert 0.3 < found.killed.mean() < 1
+    assert 0.3 < kills.killed.mean() < 1
     leaves = [plain_leaf(tree, row) for row in X]
     assert find_leaves(tree, X, compiled=compiled).tolist() == leaves
 
@@ -141,7 +141,7 @@ def test_no_rows_and_one_row():
     for compiled in (False, True):
         assert not find_kills(tree, X[:0], mutants, compiled=compiled).killed.any()
         one = find_kills(tree, X[:1], mutants, compiled=compiled)
-        assert [one.get_rows(i).tolist() for i in range(len(mutants))] == asked_one_by_one(tree, X[:1], mutants)
+        assert [one.get_rows(i).tolist() for i in range(len(mutants))] == kills_one_by_one(tree, X[:1], mutants)
 
 
 # -- which mutants there are ----------------------------------------------------------------------------
@@ -151,12 +151,12 @@ def test_mutants_are_counted_as_published():
     X, y = load_iris(return_X_y=True)
     [tree] = read_trees(DecisionTreeClassifier(random_state=0).fit(X, y))
     mutants = generate_mutants(tree)
-    found = find_kills(tree, X, mutants)
+    kills = find_kills(tree, X, mutants)
     assert [(mutants.kind == kind).sum() for kind in (ORRN, CCCR)] == [32, 10]
-    live = np.flatnonzero(~found.killed)
+    live = np.flatnonzero(~kills.killed)
     assert len(live) == 8
     assert {OPERATORS[item] for item in mutants.operator[live]} == {"<"}
-    assert round(100 * found.killed.mean(), 2) == 80.95
+    assert round(100 * kills.killed.mean(), 2) == 80.95
 
 
 def test_a_constant_replaced_by_an_equal_one_is_no_mutant(real_data):
@@ -224,15 +224,15 @@ def test_a_tree_that_is_not_numbered_in_pre_order():
     assert tree.inner.tolist() != sorted(tree.inner.tolist())
     mutants = generate_mutants(tree)
     for compiled in (False, True):
-        found = find_kills(tree, X[:60], mutants, compiled=compiled)
-        assert [found.get_rows(i).tolist() for i in range(len(mutants))] == asked_one_by_one(tree, X[:60], mutants)
+        kills = find_kills(tree, X[:60], mutants, compiled=compiled)
+        assert [kills.get_rows(i).tolist() for i in range(len(mutants))] == kills_one_by_one(tree, X[:60], mutants)
 
 
 def test_changes_as_text():
     [tree] = read_trees(DecisionTreeClassifier(random_state=0).fit(*load_iris(return_X_y=True)))
     tree = tree.with_names(["sl", "sw", "pl", "pw"])
-    told = [format_change(tree, generate_mutants(tree), number) for number in range(6)]
-    assert told == [
+    changes = [format_change(tree, generate_mutants(tree), number) for number in range(6)]
+    assert changes == [
         "pw <= 0.8 becomes pw < 0.8",
         "pw <= 0.8 becomes pw > 0.8",
         "pw <= 0.8 becomes pw >= 0.8",
@@ -267,13 +267,13 @@ def test_joint_kills_equal_those_of_evaluating_mutated_forests(name):
     forest = read_forest(model.fit(X, answers(X)))
     tried = np.round(rows(40, 2), 0)
     of = tuple(generate_mutants(tree) for tree in forest.trees)
-    found = [
+    rows_by_mutant = [
         kills.get_rows(mutant).tolist()
         for kills in find_kills_by_tree(forest, tried, of, True, tolerance)
         for mutant in range(len(kills))
     ]
-    assert found == list(joint_kills_one_by_one(forest, tried, of, tolerance))
-    assert 0 < sum(map(bool, found)) < len(found)
+    assert rows_by_mutant == list(joint_kills_one_by_one(forest, tried, of, tolerance))
+    assert 0 < sum(map(bool, rows_by_mutant)) < len(rows_by_mutant)
 
 
 @pytest.mark.slow
@@ -310,20 +310,20 @@ def test_no_input_kills_mutants_that_are_proved_equivalent(seed):
     X = rows(80, seed)
     X[:, 1] = np.round(X[:, 1] * 4) / 4  # many of the midpoints are numbers of single precision
     model = DecisionTreeClassifier(max_leaf_nodes=9, random_state=seed).fit(X, answers(X))
-    found = dm.cover(model, X[:12], criterion="DTMT")
+    coverage = dm.cover(model, X[:12], criterion="DTMT")
     [tree] = read_trees(model)
     inputs = every_input(tree, [critical(tree, column) for column in range(3)])
     possible = find_kills(tree, inputs, generate_mutants(tree)).killed
-    verdicts = {number: found.why(number) for number in found.live}
+    verdicts = {number: coverage.why(number) for number in coverage.live}
     assert {number: value.killable for number, value in verdicts.items()} == {
-        number: bool(possible[number]) for number in found.live
+        number: bool(possible[number]) for number in coverage.live
     }
     assert {True, False} <= {verdict.killable for verdict in verdicts.values()}
-    assert found.proved == sum(not possible[number] for number in found.live)
+    assert coverage.proved == sum(not possible[number] for number in coverage.live)
     for number, why in verdicts.items():
         if why.killable:
-            made = found.example(number)
-            assert find_kills(tree, made.to_numpy(), generate_mutants(tree)).killed[number]
+            row = coverage.example(number)
+            assert find_kills(tree, row.to_numpy(), generate_mutants(tree)).killed[number]
 
 
 @pytest.mark.parametrize("seed", range(3 if LONG else 1))
@@ -336,12 +336,12 @@ def test_proofs_use_integers_bounds_and_categories(seed):
     model = DecisionTreeClassifier(random_state=0).fit(frame, y)
     space = dm.Space([dm.Integer("n", 0, 5), dm.Categorical("flag", [False, True]), dm.Categorical("grade", [1, 2, 5])])
     inside = frame[frame.n <= 5]
-    found = dm.cover(model, inside[:4], space=space, criterion="DTMT")
+    coverage = dm.cover(model, inside[:4], space=space, criterion="DTMT")
     [tree] = read_trees(model)
     inputs = every_input(tree, [range(6), (0, 1), (1, 2, 5)])
     possible = find_kills(tree, inputs, generate_mutants(tree)).killed
-    assert {n: found.why(n).killable for n in found.live} == {n: bool(possible[n]) for n in found.live}
-    extra = found.fix()
+    assert {n: coverage.why(n).killable for n in coverage.live} == {n: bool(possible[n]) for n in coverage.live}
+    extra = coverage.fix()
     assert space.valid(extra).all()
     again = dm.cover(model, pd.concat([inside[:4], extra]), space=space, criterion="DTMT")
     assert again.killed.tolist() == possible.tolist()
@@ -351,16 +351,16 @@ def test_fix_raises_the_score_to_its_maximum():
     iris = dm.data.load("iris")
     inputs = iris.drop(columns="target")
     tree = DecisionTreeClassifier(random_state=0).fit(inputs, iris.target)
-    found = dm.cover(tree, inputs[:70], criterion="DTMT")
-    extra = found.fix()
+    coverage = dm.cover(tree, inputs[:70], criterion="DTMT")
+    extra = coverage.fix()
     assert list(extra.columns) == list(inputs.columns)
     again = dm.cover(tree, pd.concat([inputs[:70], extra]), criterion="DTMT")
-    assert (~again.killed).sum() == found.proved < len(found.live)
-    assert len(found.fix(2)) == 2
-    told = " ".join(found.describe().split())
-    assert f"no possible input kills {found.proved}" in told
-    assert "petal width (cm) > 1.75 and petal length (cm) > 4.85" in told
-    assert found.leaves.share == 2 / 9
+    assert (~again.killed).sum() == coverage.proved < len(coverage.live)
+    assert len(coverage.fix(2)) == 2
+    text = " ".join(coverage.describe().split())
+    assert f"no possible input kills {coverage.proved}" in text
+    assert "petal width (cm) > 1.75 and petal length (cm) > 4.85" in text
+    assert coverage.leaves.share == 2 / 9
 
 
 def test_killing_rows_for_categories_and_sets():
@@ -372,14 +372,14 @@ def test_killing_rows_for_categories_and_sets():
         forest = replace(model, trees=(tree,))
         space = dm.Space([dm.Integer("x0", 0, 9), dm.Continuous("x1", -8, 8), dm.Continuous("x2", -8, 8)])
         frame = pd.DataFrame(X[:5], columns=["x0", "x1", "x2"])
-        found = dm.cover(forest, frame, criterion="DTMT", space=space)
+        coverage = dm.cover(forest, frame, criterion="DTMT", space=space)
         inputs = every_input(tree, [range(10), critical(tree, 1), critical(tree, 2)])
         possible = find_kills(tree, inputs, generate_mutants(tree)).killed
-        assert {n: found.why(n).killable for n in found.live} == {n: bool(possible[n]) for n in found.live}
-        for number in found.live[::5]:
-            if found.why(number).killable:
-                made = found.example(number)
-                assert find_kills(tree, made.to_numpy(), generate_mutants(tree)).killed[number]
+        assert {n: coverage.why(n).killable for n in coverage.live} == {n: bool(possible[n]) for n in coverage.live}
+        for number in coverage.live[::5]:
+            if coverage.why(number).killable:
+                row = coverage.example(number)
+                assert find_kills(tree, row.to_numpy(), generate_mutants(tree)).killed[number]
 
 
 # -- the fewest rows ------------------------------------------------------------------------------------
@@ -392,7 +392,7 @@ def test_the_smallest_set_is_the_smallest(seed):
     rng = np.random.default_rng(seed)
     meets = rng.random((9, 8)) < 0.3
     meets[4] = False  # what nothing meets is not asked for
-    found, exact = find_smallest_cover(csr_array(meets))
+    columns, exact = find_smallest_cover(csr_array(meets))
     wanted = meets.any(axis=1)
     best = next(
         size
@@ -400,8 +400,8 @@ def test_the_smallest_set_is_the_smallest(seed):
         if any(meets[:, list(rows)].any(axis=1)[wanted].all() for rows in itertools.combinations(range(8), size))
     )
     assert exact
-    assert len(found) == best
-    assert meets[:, found].any(axis=1)[wanted].all()
+    assert len(columns) == best
+    assert meets[:, columns].any(axis=1)[wanted].all()
     few = find_greedy_cover(csr_array(meets[wanted]))
     assert len(few) == len(set(few.tolist())) >= best
     assert meets[:, few].any(axis=1)[wanted].all()
@@ -445,8 +445,8 @@ def test_a_hand_made_tree_of_two_leaves():
     assert find_leaves(tree, [[0.4], [0.5], [0.6], [np.nan]]).tolist() == [1, 2, 2, 2]
     mutants = generate_mutants(tree)
     assert [OPERATORS[item] for item in mutants.operator] == ["<=", ">", ">=", "=="]
-    found = find_kills(tree, [[0.4], [0.5], [0.6], [np.nan]], mutants)
-    assert [found.get_rows(i).tolist() for i in range(4)] == [[1], [0, 2], [0, 1, 2], [0, 1]]
+    kills = find_kills(tree, [[0.4], [0.5], [0.6], [np.nan]], mutants)
+    assert [kills.get_rows(i).tolist() for i in range(4)] == [[1], [0, 2], [0, 1, 2], [0, 1]]
 
 
 def test_a_split_that_only_parts_missing_values_from_others():
@@ -456,21 +456,21 @@ def test_a_split_that_only_parts_missing_values_from_others():
     inputs.iloc[::7, 3] = np.nan
     model = DecisionTreeClassifier(random_state=0).fit(inputs, data.target)
     assert np.isinf(model.tree_.threshold).any()
-    found = dm.cover(model, inputs[:70], criterion="DTMT")
-    again = dm.cover(model, pd.concat([inputs[:70], found.fix()]), criterion="DTMT")
-    assert (~again.killed).sum() == found.proved
-    endless = [number for number in found.live if "< inf" in found.change(number)]
-    assert [found.why(number).killable for number in endless] == [False]
+    coverage = dm.cover(model, inputs[:70], criterion="DTMT")
+    again = dm.cover(model, pd.concat([inputs[:70], coverage.fix()]), criterion="DTMT")
+    assert (~again.killed).sum() == coverage.proved
+    endless = [number for number in coverage.live if "< inf" in coverage.change(number)]
+    assert [coverage.why(number).killable for number in endless] == [False]
 
 
 def test_changes_name_categories():
     space = dm.Space([dm.Integer("age", 0, 100), dm.Categorical("card", ["Blue", "Silver", "Gold"])])
     frame = space.sample(400, seed=1)
     model = lambda cases: (cases["age"] >= 18) & (cases["card"] != "Blue")  # noqa: E731
-    found = dm.cover(model, frame, space=space, surrogate=True, criterion="DTMT")
-    told = " ".join(found.change(number) for number in range(len(found.counts)))
-    assert "card is Blue becomes card is not Blue" in told
-    assert "card <=" not in told
+    coverage = dm.cover(model, frame, space=space, surrogate=True, criterion="DTMT")
+    changes = " ".join(coverage.change(number) for number in range(len(coverage.counts)))
+    assert "card is Blue becomes card is not Blue" in changes
+    assert "card <=" not in changes
 
 
 @pytest.mark.slow
@@ -482,9 +482,9 @@ def test_integer_rows_prove_nothing_about_fractions():
     inputs = every_input(tree, [critical(tree, column) for column in range(2)])
     possible = find_kills(tree, inputs, generate_mutants(tree)).killed
     whole = pd.DataFrame({"x": [0, 1, 2, 3], "y": [0, 1, 2, 3]})
-    found = dm.cover(model, whole, criterion="DTMT")
-    assert {n: found.why(n).killable for n in found.live} == {n: bool(possible[n]) for n in found.live}
-    again = dm.cover(model, pd.concat([whole, found.fix()]), criterion="DTMT")
+    coverage = dm.cover(model, whole, criterion="DTMT")
+    assert {n: coverage.why(n).killable for n in coverage.live} == {n: bool(possible[n]) for n in coverage.live}
+    again = dm.cover(model, pd.concat([whole, coverage.fix()]), criterion="DTMT")
     assert again.killed.tolist() == possible.tolist()
     assert dm.cover(model, pd.concat([whole, dm.cover(model, whole).fix()])).share == 1
 
@@ -493,10 +493,10 @@ def test_nothing_is_proved_behind_imputers():
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"n": rng.integers(0, 9, 200), "m": rng.integers(0, 9, 200)})
     model = make_pipeline(SimpleImputer(missing_values=3), DecisionTreeClassifier(random_state=0))
-    found = dm.cover(model.fit(data, (data.n + data.m) % 3), data[:9], criterion="DTMT")
-    assert len(found.live)
-    assert not any(found.why(number).killable is False for number in found.live)
-    assert "at most 100% can be killed" in " ".join(found.describe().split())
+    coverage = dm.cover(model.fit(data, (data.n + data.m) % 3), data[:9], criterion="DTMT")
+    assert len(coverage.live)
+    assert not any(coverage.why(number).killable is False for number in coverage.live)
+    assert "at most 100% can be killed" in " ".join(coverage.describe().split())
 
 
 def test_missing_values_can_kill_mutants():
@@ -506,8 +506,8 @@ def test_missing_values_can_kill_mutants():
     model = DecisionTreeClassifier(random_state=0).fit(data, data.n.isna() | (data.m > 0.5))
     whole = data.dropna()[:20].astype({"n": int})
     for rows in (whole, whole.astype({"n": "Int64"})):
-        found = dm.cover(model, rows)
-        extra = found.fix()
+        coverage = dm.cover(model, rows)
+        extra = coverage.fix()
         assert extra.n.isna().any()
         assert dm.cover(model, pd.concat([rows.astype(float), extra.astype(float)])).share == 1
 
@@ -529,15 +529,15 @@ def test_the_rows_that_kill_most_come_first():
     data = dm.data.load("breast_cancer")
     inputs = data.drop(columns="target")
     model = DecisionTreeClassifier(random_state=0).fit(inputs, data.target)
-    found = dm.cover(model, inputs[:20], criterion="DTMT")
+    coverage = dm.cover(model, inputs[:20], criterion="DTMT")
     [tree] = read_trees(model)
     gains = []
-    for row in found.fix().to_numpy():
-        gains.append(find_kills(tree, row[None], generate_mutants(tree)).killed[found.live].sum())
-    one = find_kills(tree, found.fix(1).to_numpy(), generate_mutants(tree)).killed[found.live].sum()
+    for row in coverage.fix().to_numpy():
+        gains.append(find_kills(tree, row[None], generate_mutants(tree)).killed[coverage.live].sum())
+    one = find_kills(tree, coverage.fix(1).to_numpy(), generate_mutants(tree)).killed[coverage.live].sum()
     assert one == max(gains) > min(gains)
-    killed = int(np.flatnonzero(found.killed)[0])
-    assert found.why(killed).why.startswith("it does not")
+    killed = int(np.flatnonzero(coverage.killed)[0])
+    assert coverage.why(killed).why.startswith("it does not")
 
 
 def test_a_decision_with_nan_as_threshold_is_refused():

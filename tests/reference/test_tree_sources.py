@@ -107,16 +107,16 @@ def test_answers_equal_those_of_the_model(model, X, y):
     if X is GROUPED:
         rows["town"] = rows.town.cat.add_categories(["Paris"])
         rows.loc[::7, "town"] = "Paris"
-    given = rows if isinstance(X, pd.DataFrame) else rows.to_numpy()
-    told = forest.predict(seen(forest, rows))
-    expected = model.predict(given)
+    inputs = rows if isinstance(X, pd.DataFrame) else rows.to_numpy()
+    predicted = forest.predict(seen(forest, rows))
+    expected = model.predict(inputs)
     assert len(rows) == 4 * ROWS
-    assert told.shape == expected.shape
+    assert predicted.shape == expected.shape
     if expected.dtype.kind == "f":
-        np.testing.assert_allclose(told, expected, rtol=1e-12)
+        np.testing.assert_allclose(predicted, expected, rtol=1e-12)
     else:
-        assert (told == expected).all()
-        assert told.dtype.kind == expected.dtype.kind
+        assert (predicted == expected).all()
+        assert predicted.dtype.kind == expected.dtype.kind
 
 
 @pytest.mark.parametrize(
@@ -133,9 +133,9 @@ def test_answers_equal_those_of_the_model(model, X, y):
 def test_scores_equal_those_of_the_model(model, y, scores):
     forest = read_forest(model.fit(PLAIN, y))
     rows = make_rows(forest, PLAIN)
-    told = forest.scores(seen(forest, rows))
+    forest_scores = forest.scores(seen(forest, rows))
     expected = getattr(model, scores)(rows)
-    np.testing.assert_allclose(told, expected.reshape(told.shape), rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(forest_scores, expected.reshape(forest_scores.shape), rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -151,8 +151,8 @@ def test_leaves_equal_those_of_the_model(model):
     matrix = PLAIN.to_numpy(float)
     forest = read_forest(model.fit(matrix, THREE))
     rows = make_rows(forest, pd.DataFrame(matrix)).to_numpy()
-    told = np.column_stack([find_leaves(tree, rows) for tree in forest.trees])
-    assert (told == model.apply(rows).reshape(told.shape)).all()
+    leaves = np.column_stack([find_leaves(tree, rows) for tree in forest.trees])
+    assert (leaves == model.apply(rows).reshape(leaves.shape)).all()
 
 
 def test_values_and_weights_of_histogram_trees():
@@ -164,8 +164,8 @@ def test_values_and_weights_of_histogram_trees():
     assert all(tree.weight[tree.leaves].sum() == pytest.approx(1) for tree in forest.trees)
     assert not forest.single
     assert forest.takes_missing
-    told = read_forest(HistGradientBoostingRegressor(loss="gamma", max_iter=1).fit(PLAIN, AMOUNT))
-    assert told.trees[0].meaning == "added to the logarithm of the answer"
+    gamma_forest = read_forest(HistGradientBoostingRegressor(loss="gamma", max_iter=1).fit(PLAIN, AMOUNT))
+    assert gamma_forest.trees[0].meaning == "added to the logarithm of the answer"
 
 
 def test_categories_of_histogram_models():

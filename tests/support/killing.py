@@ -118,19 +118,19 @@ def newest(url):
 
 def outcome(url, run):
     with Store.open(url) as store:
-        found, front = store.run(run), load_front(store, run)
+        stored_run, front = store.run(run), load_front(store, run)
         assert next(store.entries(run), None) is None  # a finished run needs no journal
     return {
         "pairs": hashlib.sha256(front.pairs.to_csv().encode()).hexdigest(),
-        "file": [file.sha256 for file in found.artifacts],
-        "verdicts": found.verdicts,
-        "summary": found.summary,
-        "calls": found.calls,
-        "runs": found.runs,
+        "file": [file.sha256 for file in stored_run.artifacts],
+        "verdicts": stored_run.verdicts,
+        "summary": stored_run.summary,
+        "calls": stored_run.calls,
+        "runs": stored_run.runs,
     }
 
 
-def asked(log):
+def count_queries(log):
     return Counter(Path(log).read_text().split()) if Path(log).exists() else Counter()
 
 
@@ -146,11 +146,11 @@ def main(url, folder, kills, seed):
     for number, way in enumerate(ways):
         log = folder / f"whole-{number}"
         run(url, log, way)
-        whole.append((outcome(url, newest(url).id), asked(log)))
-    told = {"rows": min(rows.total() for _, rows in whole), "may be lost": LOST}
-    told |= {"kills": 0, "not begun": 0, "finished before": 0, "shares": [], "asked twice": [], "different": []}
+        whole.append((outcome(url, newest(url).id), count_queries(log)))
+    record = {"rows": min(rows.total() for _, rows in whole), "may be lost": LOST}
+    record |= {"kills": 0, "not begun": 0, "finished before": 0, "shares": [], "asked twice": [], "different": []}
     for trial in count():
-        if told["kills"] >= kills:
+        if record["kills"] >= kills:
             break
         number = trial % len(ways)
         way, (expected, rows) = ways[number], whole[number]
@@ -159,23 +159,23 @@ def main(url, folder, kills, seed):
         done = in_a_process(url, log, way, rows=share * rows.total())
         this = newest(url)
         if this.id == before:
-            told["not begun"] += 1
+            record["not begun"] += 1
             continue
         cuts = 0
         while not done and newest(url).state != "finished":  # every second one is killed again while it goes on
             cuts += 1
             already = answered(log)
-            told["shares"].append(round(already / rows.total(), 2))
+            record["shares"].append(round(already / rows.total(), 2))
             left = max(0, rows.total() - already)
             again = already + left * random.random() if cuts == 1 and trial // len(ways) % 2 else None
             done = in_a_process(url, log, way, this.id, again)
         if not cuts:
-            told["finished before"] += 1
+            record["finished before"] += 1
         if outcome(url, this.id) != expected:
-            told["different"].append([number, outcome(url, this.id), expected])
-        told["asked twice"].append(sum((asked(log) - rows).values()) / max(1, cuts))
-        told["kills"] += cuts
-    print(json.dumps(told))
+            record["different"].append([number, outcome(url, this.id), expected])
+        record["asked twice"].append(sum((count_queries(log) - rows).values()) / max(1, cuts))
+        record["kills"] += cuts
+    print(json.dumps(record))
 
 
 if __name__ == "__main__":

@@ -20,11 +20,11 @@ USER, PASSWORD = "ada", "hunter2"
 
 def programs():
     """The folder of initdb and pg_ctl, None where PostgreSQL is not installed."""
-    found = [os.path.dirname(shutil.which("initdb") or "")]
+    folders = [os.path.dirname(shutil.which("initdb") or "")]
     if config := shutil.which("pg_config"):
-        found.append(subprocess.run([config, "--bindir"], capture_output=True, text=True).stdout.strip())
+        folders.append(subprocess.run([config, "--bindir"], capture_output=True, text=True).stdout.strip())
     newest_first = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: -float(path.split("/")[4]))
-    return next((Path(item) for item in found + newest_first if item and Path(item, "initdb").exists()), None)
+    return next((Path(item) for item in folders + newest_first if item and Path(item, "initdb").exists()), None)
 
 
 def unprivileged():

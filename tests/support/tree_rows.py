@@ -52,13 +52,13 @@ def seen(forest, frame):
     return inputs.to_tree_matrix(rows)
 
 
-def joint_kills_one_by_one(forest, given, of, tolerance):
+def joint_kills_one_by_one(forest, matrix, of, tolerance):
     """Each mutant put in the place of its tree, and the whole forest asked."""
-    before = forest.decide(forest.scores(given))
+    before = forest.decide(forest.scores(matrix))
     for number, mutants in enumerate(of):
         for mutant in range(len(mutants)):
             trees = list(forest.trees)
             trees[number] = build_mutant(trees[number], mutants, mutant)
             changed = replace(forest, trees=tuple(trees))
-            after = changed.decide(changed.scores(given))
+            after = changed.decide(changed.scores(matrix))
             yield np.flatnonzero(np.abs(after - before) > tolerance).tolist()
