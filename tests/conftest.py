@@ -197,8 +197,8 @@ def pytest_collection(session):
         for path in sorted(Path(__file__).parent.rglob("test_*.py"))
         if not any(pytest_ignore_collect(part, session.config) for part in (path, path.parent))
     ]
-    given = session.config.workerinput
-    first = int(given["workerid"].removeprefix("gw")) * len(files) // given["workercount"]
+    worker = session.config.workerinput
+    first = int(worker["workerid"].removeprefix("gw")) * len(files) // worker["workercount"]
     for path in files[first:] if first else ():
         with contextlib.suppress(Exception, pytest.skip.Exception):  # collecting the file says it again
             import_path(path, mode="importlib", root=session.config.rootpath, consider_namespace_packages=False)

@@ -208,8 +208,8 @@ def test_the_table_of_changes_equals_a_plain_count():
         if change[2] != change[3]:
             counted[change] = counted.get(change, 0) + 1
     (section,) = outcome(result, "protected").findings[0].sections
-    told = {(g.strip("'"), h.strip("'"), a, b): int(n) for g, h, a, b, n, _ in section.table.rows}
-    assert told == counted
+    table_counts = {(g.strip("'"), h.strip("'"), a, b): int(n) for g, h, a, b, n, _ in section.table.rows}
+    assert table_counts == counted
     assert result.findings[0].cases == sum(counted.values())
     assert result.findings[0].cases_tried == len(inputs)
 
@@ -419,13 +419,15 @@ def test_a_random_system_does_not_repeat_its_answers():
 def test_a_check_that_breaks_does_not_stop_the_others(monkeypatch):
     from datamorphic.audit.checks import health
 
-    def breaks(given, turn):
+    def breaks(context, turn):
         raise ZeroDivisionError("ours")
 
     broken = [
         c
         if c.name != "classes"
-        else health.Check(name="classes", question=c.question, weight=1, find_skip_reason=lambda given: "", run=breaks)
+        else health.Check(
+            name="classes", question=c.question, weight=1, find_skip_reason=lambda context: "", run=breaks
+        )
         for c in CHECKS
     ]
     monkeypatch.setattr("datamorphic.audit.run.CHECKS", broken)
@@ -461,15 +463,15 @@ def test_a_budget_of_runs_is_not_exceeded():
 
 @pytest.mark.slow
 def test_a_slow_system_gets_fewer_queries(clock):
-    asked = []
+    batch_sizes = []
 
     def slow(frame):
-        asked.append(len(frame))
+        batch_sizes.append(len(frame))
         clock.move(0.002 * len(frame))
         return np.where(frame.income > 90, "a", "b")
 
     result = dm.test(slow, PEOPLE, "decision", budget="2s")
-    assert sum(asked) < 1500  # two seconds and a little; unlimited it asks ten times as much
+    assert sum(batch_sizes) < 1500  # two seconds and a little; unlimited it asks ten times as much
     assert outcome(result, "answers").state == "passed"
 
 

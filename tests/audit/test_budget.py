@@ -461,8 +461,8 @@ def test_without_a_terminal_there_is_a_line_every_ten_seconds(monkeypatch, capsy
     monkeypatch.delenv("NO_COLOR", raising=False)
     budget_clock = BudgetClock(Budget(seconds=60))
     budget_clock.start()
-    shown = AuditProgress("model", budget_clock)
-    shown.begin(make_check("first", weight=1.0), 0.0, 0.25)
+    progress = AuditProgress("model", budget_clock)
+    progress.begin(make_check("first", weight=1.0), 0.0, 0.25)
     for seconds, expected in (
         (3, ""),
         (8, "model: first, 20% done, at most 45 s left\n"),
@@ -470,9 +470,9 @@ def test_without_a_terminal_there_is_a_line_every_ten_seconds(monkeypatch, capsy
         (8, "model: first, 24% done, at most 34 s left\n"),
     ):
         clock.move(seconds)
-        shown._show()
+        progress._show()
         assert capsys.readouterr().err == expected
-    shown._progress.__exit__()
+    progress._progress.__exit__()
     silent = AuditProgress("model", BudgetClock(Budget(seconds=60)), visible=False)
     clock.move(20)
     silent._show()

@@ -76,9 +76,9 @@ def test_two_features():
 
 @pytest.mark.slow
 def test_two_groups():
-    found = outcome(audit(make_wrong(lambda f: (f["region"] == "north") | (f["age"] > 70)))).findings
-    assert len(found) == 2
-    assert {name for finding in found for name in finding.about.split(", ")} >= {"region", "age"}
+    findings = outcome(audit(make_wrong(lambda f: (f["region"] == "north") | (f["age"] > 70)))).findings
+    assert len(findings) == 2
+    assert {name for finding in findings for name in finding.about.split(", ")} >= {"region", "age"}
 
 
 @pytest.mark.slow

@@ -104,16 +104,16 @@ def test_a_declared_space_is_taken_as_it_is(accounts, model):
 
 
 def test_generated_inputs_keep_the_relations(accounts, model, monkeypatch):
-    made = []
+    probes = []
 
     def spy(context, limit):
-        made.append(make_probes(context, limit))
-        return made[0]
+        probes.append(make_probes(context, limit))
+        return probes[0]
 
     monkeypatch.setattr("datamorphic.audit.checks.answers.make_probes", spy)
     dm.test(model, accounts, target="target", budget="10s", only=["answers"])
-    assert len(made[0]) > 300
-    assert keeps(made[0].frame).all()
+    assert len(probes[0]) > 300
+    assert keeps(probes[0].frame).all()
 
 
 def test_examples_of_unreached_leaves_keep_the_relations(accounts):
@@ -164,8 +164,8 @@ def test_examples_that_break_a_relation_say_so_and_come_last(accounts):
     relations = dm.find_constraints(points)
     case = points.frame.iloc[3].to_dict() | {"age": int(accounts["age"][3]), "balance": int(accounts["balance"][3])}
     broken = Example(text="limit rises", case=case, changed={"limit": case["limit"] + 9000.0}, answer=1, new_answer=2)
-    kept = Example(text="age rises", case=case, changed={"age": 60}, answer=1, new_answer=2)
-    outcome = Outcome(check="response", asks="", state="found", findings=(build_finding([broken, kept]),))
+    unbroken = Example(text="age rises", case=case, changed={"age": 60}, answer=1, new_answer=2)
+    outcome = Outcome(check="response", asks="", state="found", findings=(build_finding([broken, unbroken]),))
     [located] = locate_examples([outcome], points, relations)
     first, second = located.findings[0].examples
     assert (first.text, first.breaks, first.row) == ("age rises", (), 3)
@@ -176,8 +176,8 @@ def test_examples_that_break_a_relation_say_so_and_come_last(accounts):
 
 
 def test_findings_whose_examples_all_break_a_relation_rank_lower():
-    broken, kept = Example(text="", breaks=(RELATION,)), Example(text="")
+    broken, unbroken = Example(text="", breaks=(RELATION,)), Example(text="")
     implausible = build_finding([broken], inputs="changed", about="a")
-    plausible = build_finding([kept, broken], inputs="changed", about="b")
-    given = build_finding([broken], inputs="given", about="c")
-    assert [finding.about for finding in rank_findings([implausible, plausible, given])] == ["c", "b", "a"]
+    plausible = build_finding([unbroken, broken], inputs="changed", about="b")
+    from_data = build_finding([broken], inputs="given", about="c")
+    assert [finding.about for finding in rank_findings([implausible, plausible, from_data])] == ["c", "b", "a"]

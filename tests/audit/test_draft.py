@@ -157,12 +157,12 @@ def drafts(folder):
         "test_noisy": ("rules_of_tests:noisy", "data:iris", "target", False),
         "test_fussy": ("rules_of_tests:fussy", "data:iris", "target", False),
     }
-    found = {}
+    results = {}
     for name, (model, data, target, trust) in wanted.items():
-        model, data = (given if ":" in given else str(folder / given) for given in (model, data))
-        found[name] = draft_system(model, data, target, out=folder / f"{name}.py", trust=trust)
-        (folder / f"{name}.py").write_text(found[name].text, encoding="utf-8")
-    yield found
+        model, data = (place if ":" in place else str(folder / place) for place in (model, data))
+        results[name] = draft_system(model, data, target, out=folder / f"{name}.py", trust=trust)
+        (folder / f"{name}.py").write_text(results[name].text, encoding="utf-8")
+    yield results
     sys.path.remove(str(folder))
 
 
@@ -215,8 +215,8 @@ def test_the_code_of_a_draft_does_what_was_tried(folder, drafts, name):
     verdicts = system.check(tests)
     for promise in one.relations:
         change = promise.change.make(seeds.inputs.frame)
-        made = system.mutate(promise.change.name, seeds).inputs
-        assert one.space.points(change).same(made).all()
+        mutants = system.mutate(promise.change.name, seeds).inputs
+        assert one.space.points(change).same(mutants).all()
         broken = int((verdicts[promise.name] == "violated").sum())
         if one.rows <= DEFAULT_SEED_CASES:
             assert broken == promise.broken
@@ -264,9 +264,9 @@ def test_at_least_three_relations_fit_the_columns(drafts):
 @pytest.mark.slow
 def test_rows_keep_the_types_of_the_data(folder, drafts):
     module = loaded(drafts["test_nasty"].text, folder / "test_nasty.py")
-    asked = module.SYSTEM.make_seeds().inputs.frame
+    rows = module.SYSTEM.make_seeds().inputs.frame
     for name in NASTY:
-        assert asked[name].dtype == module.ROWS[name].dtype, name
+        assert rows[name].dtype == module.ROWS[name].dtype, name
 
 
 def test_drafts_say_how_to_load_the_model(drafts):
@@ -308,9 +308,9 @@ def test_a_violation_is_reported_with_its_row(folder, drafts):
     change = next(iter(system.datamorphisms))
     tests = dm.TestSet.concat([seeds, system.mutate(change, seeds)])
     tests = tests.with_outputs(dm.Outputs.of(np.arange(10)))
-    said = module.describe(tests, tests.take(slice(7, 10)))
-    assert "-> the answer" in said
-    assert re.search(r"-> the answer\s+2\s+7", said)
+    description = module.describe(tests, tests.take(slice(7, 10)))
+    assert "-> the answer" in description
+    assert re.search(r"-> the answer\s+2\s+7", description)
 
 
 # -- names and values ------------------------------------------------------------------------------------------
@@ -331,9 +331,9 @@ def test_text_becomes_one_literal_and_one_comment(text):
     "value", [0, -3, 2.5, float("inf"), float("-inf"), True, False, (1, "a", (None.__class__.__name__,)), ()]
 )
 def test_other_values_become_literals(value):
-    found = eval(format_literal(value), {"float": float})
-    assert found == value
-    assert type(found) is type(value)
+    literal_value = eval(format_literal(value), {"float": float})
+    assert literal_value == value
+    assert type(literal_value) is type(value)
 
 
 @pytest.mark.parametrize("value", [pd.Timestamp("2020-01-01"), None, [1], type("Text", (str,), {})("x"), np.float64(1)])

@@ -88,10 +88,10 @@ def test_an_example_is_found_in_the_data():
 
 def test_rows_of_the_data_come_before_made_ones():
     points = to_points(applicants())
-    made = Example(text="made", case={**extract_case(points, 0), "age": 42}, changed={"age": 43})
+    synthetic = Example(text="made", case={**extract_case(points, 0), "age": 42}, changed={"age": 43})
     real = Example(text="real", case=extract_case(points, 2), changed={"age": 34, "gender": "male"})
     simple = Example(text="simple", case=extract_case(points, 1), changed={"age": 53})
-    outcome = Outcome(check="c", asks="?", state="found", findings=(finding(made, real, simple),))
+    outcome = Outcome(check="c", asks="?", state="found", findings=(finding(synthetic, real, simple),))
     (located,) = locate_examples([outcome], points)
     assert [(example.text, example.row) for example in located.findings[0].examples] == [
         ("simple", 1),

@@ -36,13 +36,13 @@ def result_of(*findings, outcome="found", **more):
     outcomes = tuple(
         Outcome(check=check, asks="", state=outcome, findings=tuple(some)) for check, some in by_check.items()
     )
-    given = {"subject": "m", "kind": "k", "data": "d", "outcomes": outcomes, "seed": 0, "budget": "1m", "seconds": 1.0}
-    return AuditResult(**(given | {"calls": 1} | more))
+    fields = {"subject": "m", "kind": "k", "data": "d", "outcomes": outcomes, "seed": 0, "budget": "1m", "seconds": 1.0}
+    return AuditResult(**(fields | {"calls": 1} | more))
 
 
 def finding(level="fault", check="repeats", about="", **more):
-    given = {"title": "t", "confidence": 1.0, "detail": "d", "remedy": "r"}
-    return Finding(check=check, about=about, level=level, **(given | more))
+    fields = {"title": "t", "confidence": 1.0, "detail": "d", "remedy": "r"}
+    return Finding(check=check, about=about, level=level, **(fields | more))
 
 
 def make_incomplete_result(*findings, **more):
@@ -139,7 +139,7 @@ def test_bullets_make_lists():
 
 
 @pytest.mark.parametrize(
-    ("cases", "of", "said"),
+    ("cases", "of", "text"),
     [
         (0, 0, ""),
         (12, 400, "12 of 400 cases tried: 3% (95% interval: 1.72% to 5.17%)"),
@@ -148,13 +148,13 @@ def test_bullets_make_lists():
         (9_999, 10_000, "9,999 of 10,000 cases tried: >99.9% (95% interval: 99.9% to >99.9%)"),
     ],
 )
-def test_the_frequency_has_an_interval(cases, of, said):
-    assert format_frequency(finding(cases=cases, cases_tried=of)) == said
+def test_the_frequency_has_an_interval(cases, of, text):
+    assert format_frequency(finding(cases=cases, cases_tried=of)) == text
 
 
 def test_the_certainty_is_given_in_words():
-    shown = Example(text="x")
-    assert format_certainty(finding(examples=(shown,))) == "certain: an example shows it"
+    case_example = Example(text="x")
+    assert format_certainty(finding(examples=(case_example,))) == "certain: an example shows it"
     assert format_certainty(finding()) == "certain"
     assert [format_certainty(finding(confidence=sure)) for sure in (0.95, 0.7, 0.5, 0.1)] == [
         "nearly certain (95%)",
@@ -194,8 +194,8 @@ def test_an_example_shows_only_what_matters():
 
 
 def test_a_terminal_gets_the_findings_worst_first():
-    told = format_text(example())
-    lines = told.splitlines()
+    text = format_text(example())
+    lines = text.splitlines()
     assert lines[0] == f"credit.skops: {example().headline}"
     heads = [line for line in lines if re.match(r"\d+\. ", line)]
     assert [head.split(":")[0] for head in heads] == ["1. FAULT", "2. CONCERN", "3. CONCERN", "4. ADVICE"]
@@ -217,11 +217,11 @@ def test_counts_in_the_detail_are_not_repeated():
 
 
 def test_text_holds_no_control_characters_or_forged_lines():
-    told = format_text(hostile())
-    assert all(c.isprintable() or c == "\n" for c in told)
-    assert not any(line.startswith(("# three", "- four", "[31m")) for line in told.split("\n"))
-    assert max(map(len, told.split("\n"))) <= 2_000
-    told.encode("utf-8")
+    text = format_text(hostile())
+    assert all(c.isprintable() or c == "\n" for c in text)
+    assert not any(line.startswith(("# three", "- four", "[31m")) for line in text.split("\n"))
+    assert max(map(len, text.split("\n"))) <= 2_000
+    text.encode("utf-8")
 
 
 def test_many_findings_are_counted_not_listed():
@@ -234,8 +234,8 @@ def test_many_findings_are_counted_not_listed():
 
 def rendered(source):
     """What a reader sees of Markdown, without the spaces of no width."""
-    shown = MARKDOWN.render(source)
-    return html.unescape(re.sub("<[^>]*>", "", shown)).replace("\u200b", "")
+    page = MARKDOWN.render(source)
+    return html.unescape(re.sub("<[^>]*>", "", page)).replace("\u200b", "")
 
 
 @pytest.mark.slow
@@ -263,9 +263,9 @@ def allowed(token):
 
 @pytest.mark.parametrize("result", [example(), hostile()], ids=["usual", "hostile"])
 def test_markdown_of_users_makes_no_html_links_or_pictures(result):
-    told = format_markdown(result)
-    assert len(told) <= MAX_CHARACTERS
-    tokens = [inner for token in MARKDOWN.parse(told) for inner in [token, *(token.children or ())]]
+    text = format_markdown(result)
+    assert len(text) <= MAX_CHARACTERS
+    tokens = [inner for token in MARKDOWN.parse(text) for inner in [token, *(token.children or ())]]
     kinds = {token.type for token in tokens}
     assert not kinds & {"image", "link_open", "html_inline"}
     assert "table_open" in kinds
@@ -275,20 +275,20 @@ def test_markdown_of_users_makes_no_html_links_or_pictures(result):
     assert sum("<details>" in token.content for token in blocks) == sum(
         "</details>" in token.content for token in blocks
     )
-    outside = re.sub(r"(?ms)^(`{3,})\n.*?\n\1$", "", told)
+    outside = re.sub(r"(?ms)^(`{3,})\n.*?\n\1$", "", text)
     seen = html.unescape(re.sub("<[^>]*>", "", MARKDOWN.render(outside)))
     for pattern in (r"@\w", r"#\d", r"://", r"www\.", r"mailto:\w", r"GH-\d"):
         assert not re.search(pattern, seen), pattern
 
 
 def test_markdown_has_the_verdict_findings_and_checks():
-    told = format_markdown(example())
-    shown = rendered(told)
-    assert told.startswith(f"### ❌ credit.skops: {escape_markdown(example().headline)}\n")
-    assert "| 🔴 fault | The answer depends on the order of the columns | column order | 288 of 300 | 100% |" in told
-    assert "288 of 300 cases tried: 96% (95% interval: 93.1% to 97.7%)" in shown
-    assert told.count("<details>") == 4 + 2  # a finding each, the checks, the notes
-    assert "--only 'column order'\n```" in told
+    source = format_markdown(example())
+    text = rendered(source)
+    assert source.startswith(f"### ❌ credit.skops: {escape_markdown(example().headline)}\n")
+    assert "| 🔴 fault | The answer depends on the order of the columns | column order | 288 of 300 | 100% |" in source
+    assert "288 of 300 cases tried: 96% (95% interval: 93.1% to 97.7%)" in text
+    assert source.count("<details>") == 4 + 2  # a finding each, the checks, the notes
+    assert "--only 'column order'\n```" in source
     assert format_markdown(result_of(outcomes=(Outcome(check="answers", asks="?", state="passed"),))).startswith(
         "### ✅ m: "
     )
@@ -296,11 +296,11 @@ def test_markdown_has_the_verdict_findings_and_checks():
 
 def test_markdown_fits_into_a_comment():
     many = result_of(*(finding(check=f"c{i}", title="<&" * 300, detail="|" * 3_000) for i in range(400)))
-    told = format_markdown(many)
-    assert len(told) <= MAX_CHARACTERS
-    assert re.search(r"The details of \d+ findings are only in the report", told)
-    assert re.search(r"\d+ more findings are in the report", told)
-    assert re.search(r"\d+ more checks are in the report", told)
+    text = format_markdown(many)
+    assert len(text) <= MAX_CHARACTERS
+    assert re.search(r"The details of \d+ findings are only in the report", text)
+    assert re.search(r"\d+ more findings are in the report", text)
+    assert re.search(r"\d+ more checks are in the report", text)
 
 
 # -- for CI servers ---------------------------------------------------------------------------------------------------
@@ -348,9 +348,9 @@ def test_a_check_with_several_findings_fails_by_the_worst():
 
 
 def test_junit_is_valid_xml_with_any_text():
-    told = AuditResult.to_junit(hostile())
-    told.encode("utf-8")
-    root = ET.fromstring(told)
+    text = AuditResult.to_junit(hostile())
+    text.encode("utf-8")
+    root = ET.fromstring(text)
     names = [case.get("name") for case in root.iter("testcase")]
     assert names[: len(EVIL)] == [cut(word, 200) for word in EVIL.values()]
     assert {element.tag for element in root.iter()} == {
@@ -400,9 +400,9 @@ def unescaped(message):
 
 @pytest.mark.parametrize("result", [example(), hostile()], ids=["usual", "hostile"])
 def test_sarif_follows_the_standard(result):
-    told = format_sarif(result)
-    told.encode("utf-8")
-    log = json.loads(told)
+    text = format_sarif(result)
+    text.encode("utf-8")
+    log = json.loads(text)
     assert (log["version"], set(log)) == ("2.1.0", KNOWN["log"])
     (run,) = log["runs"]
     driver = run["tool"]["driver"]
@@ -417,18 +417,18 @@ def test_sarif_follows_the_standard(result):
     (notice,) = invocation["toolExecutionNotifications"]
     assert set(notice) <= KNOWN["notification"]
     assert len(run["results"]) == len(result.findings)
-    for value, found in zip(run["results"], result.findings, strict=True):
+    for value, own_finding in zip(run["results"], result.findings, strict=True):
         assert set(value) <= KNOWN["result"]
-        assert rules[value["ruleIndex"]]["id"] == value["ruleId"] == cut(found.check, 4_000)
-        assert value["level"] == {"fault": "error", "concern": "warning", "advice": "note"}[found.level]
-        assert unescaped(value["message"]).startswith(clean(found.title))
+        assert rules[value["ruleIndex"]]["id"] == value["ruleId"] == cut(own_finding.check, 4_000)
+        assert value["level"] == {"fault": "error", "concern": "warning", "advice": "note"}[own_finding.level]
+        assert unescaped(value["message"]).startswith(clean(own_finding.title))
         (location,) = value["locations"]
         assert set(location) == KNOWN["location"]
-        assert value["properties"]["sure"] == found.confidence
-        if found.cases_tried:
-            assert value["properties"]["rate"] == found.rate
-            assert value["properties"]["interval"] == list(found.interval)
-    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", told.replace("\n", ""))
+        assert value["properties"]["sure"] == own_finding.confidence
+        if own_finding.cases_tried:
+            assert value["properties"]["rate"] == own_finding.rate
+            assert value["properties"]["interval"] == list(own_finding.interval)
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", text.replace("\n", ""))
 
 
 def test_sarif_escapes_brackets_and_braces():
@@ -508,9 +508,9 @@ def test_exports_contain_no_passwords():
     words = {"model": "https://ada:secret@host/predict?token=topsecret", "data": "d.csv", "from_files": True}
     result = result_of(finding(), words=words)
     for export in (format_text, format_markdown, AuditResult.to_junit, format_sarif, AuditResult.to_html):
-        told = export(result)
-        assert "secret" not in told
-        assert "datamorphic test" in told
+        text = export(result)
+        assert "secret" not in text
+        assert "datamorphic test" in text
 
 
 def test_an_empty_result_can_be_exported():

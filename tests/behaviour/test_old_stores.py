@@ -60,8 +60,8 @@ def test_a_stopped_run_is_resumed_to_the_result_of_an_undisturbed_one(old_store,
     number = next(run for run, _, its_state in EXPECTED["runs"] if its_state == state)
     completed = run_command(old_store, "runs", "resume", str(number), "--json")
     assert completed.exit_code == 0, completed.output
-    shown = json.loads(run_command(old_store, "runs", "show", str(number), "--json").stdout)
-    assert shown["state"] == "finished"
-    assert {key: shown["summary"].get(key) for key in EXPECTED["summary"]} == EXPECTED["summary"]
+    stored_run = json.loads(run_command(old_store, "runs", "show", str(number), "--json").stdout)
+    assert stored_run["state"] == "finished"
+    assert {key: stored_run["summary"].get(key) for key in EXPECTED["summary"]} == EXPECTED["summary"]
     run_command(old_store, "runs", "export", str(number), "--to", "pairs.csv")
     assert hashlib.sha256((old_store / "pairs.csv").read_bytes()).hexdigest() == EXPECTED["pairs_sha256"]

@@ -40,8 +40,8 @@ def test_a_session_from_seeds_to_verdicts(run):
     assert "4 runs, 4 model calls" in run("execute", "b.tcs", *SYSTEM, "--to", "c.tcs")
     assert "0 incorrect" in run("judge", "c.tcs", *SYSTEM, "--to", "d.tcs")
     assert "correctness:income_helps:pass;" in Path("d.tcs").read_text()
-    found = run("judge", "judged.parquet", *SYSTEM, "--html", "a.html", "--junit", "a.xml", "--json", code=1)
-    assert (found["incorrect"], found["failures"][0]["lineage"]) == (1, [2])
+    document = run("judge", "judged.parquet", *SYSTEM, "--html", "a.html", "--junit", "a.xml", "--json", code=1)
+    assert (document["incorrect"], document["failures"][0]["lineage"]) == (1, [2])
     assert "income_helps" in Path("a.html").read_text()
     assert 'failures="1"' in Path("a.xml").read_text()
 

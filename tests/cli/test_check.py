@@ -82,20 +82,20 @@ def run(*words):
 
 
 def document(*words):
-    told = run(*words, "--json")
-    assert told.exit_code in (0, 1, 3), told.output
-    return json.loads(told.stdout)
+    result = run(*words, "--json")
+    assert result.exit_code in (0, 1, 3), result.output
+    return json.loads(result.stdout)
 
 
-def names(told):
-    return [row["relation"] for row in told["relations"]]
+def names(document):
+    return [row["relation"] for row in document["relations"]]
 
 
 @pytest.mark.slow
 def test_exit_codes(folder):
-    kept = run(KNN_HERE, "--param", "k=1", "--inputs", "5", "--relation", "necessary")
-    assert kept.exit_code == 0, kept.output
-    assert kept.stdout.startswith("KNN(k=1): All 20 necessary relations hold")
+    result = run(KNN_HERE, "--param", "k=1", "--inputs", "5", "--relation", "necessary")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("KNN(k=1): All 20 necessary relations hold")
     words = ("own:First", "--param", "k=1", "--inputs", "20", "--relation", "sample order")
     wrong = run(*words)
     assert wrong.exit_code == 1
@@ -114,7 +114,7 @@ def test_exit_codes(folder):
 
 @pytest.mark.slow
 def test_json_is_one_document_and_nothing_else(folder):
-    told = document(
+    report = document(
         "own:First",
         "--param",
         "k=1",
@@ -127,7 +127,7 @@ def test_json_is_one_document_and_nothing_else(folder):
         "--seed",
         "3",
     )
-    assert told.keys() >= {
+    assert report.keys() >= {
         "subject",
         "data",
         "headline",
@@ -144,8 +144,13 @@ def test_json_is_one_document_and_nothing_else(folder):
         "seconds",
         "run",
     }
-    assert (told["passed"], told["seed"], told["run"], names(told)) == (False, 3, None, ["sample order", "MR-1.2"])
-    row = told["relations"][0]
+    assert (report["passed"], report["seed"], report["run"], names(report)) == (
+        False,
+        3,
+        None,
+        ["sample order", "MR-1.2"],
+    )
+    row = report["relations"][0]
     assert row.keys() >= {
         "relation",
         "purpose",
@@ -160,11 +165,11 @@ def test_json_is_one_document_and_nothing_else(folder):
         "high",
     }
     assert row["low"] < row["rate"] == row["violated"] / (row["holds"] + row["violated"]) < row["high"]
-    example = told["examples"]["sample order"]
+    example = report["examples"]["sample order"]
     assert len(example["source"]["x"]) == 2
     assert example["after"] != example["expected"]
     same = dm.check(KNN(1), relations="MR-1.2", inputs=20, seed=3)
-    assert told["relations"][1]["holds"] == same.table["holds"][0]
+    assert report["relations"][1]["holds"] == same.table["holds"][0]
     silent = document(KNN_HERE, "--inputs", "2", "--relation", "weights")["relations"][0]
     assert silent["rate"] is None
     assert silent["messages"] == {"the learner's fit does not accept sample_weight": 2}
@@ -185,18 +190,18 @@ def test_relations_by_name_and_of_ones_own(folder, words, relations):
 def test_parameters_are_values_and_nothing_is_evaluated(folder):
     text = "__import__('os').system('touch evil')"
     words = ("own:Stranger", "--param", "k=3", "--param", f"words={text}", "--param", "table=(1, 2)")
-    told = document(*words, "--inputs", "3", "--relation", "refit")
-    assert told["passed"]
+    report = document(*words, "--inputs", "3", "--relation", "refit")
+    assert report["passed"]
     assert not (folder / "evil").exists()
-    assert not told["known"]
+    assert not report["known"]
     like = ("--like", "sklearn.neighbors:KNeighborsClassifier")
     assert document("own:Stranger", *like, "--inputs", "3", "--relation", "refit")["known"]
 
 
 def test_data_of_ones_own(folder):
-    told = document("own:ready", "data.csv", "--target", "y", "--inputs", "4", "--relation", "MR-1.2")
-    assert told["data"] == "40 rows, training sets and cases drawn from them, labels in y"
-    assert told["relations"][0]["holds"] == 4
+    report = document("own:ready", "data.csv", "--target", "y", "--inputs", "4", "--relation", "MR-1.2")
+    assert report["data"] == "40 rows, training sets and cases drawn from them, labels in y"
+    assert report["relations"][0]["holds"] == 4
     assert "random data" in document("own:ready", "--inputs", "2", "--relation", "MR-0")["data"]
 
 
@@ -229,11 +234,11 @@ def test_relations_that_the_budget_did_not_reach_are_named(folder):
 
 def test_files_are_written_and_named(folder):
     words = ("own:First", "--inputs", "20", "--relation", "sample order", "--relation", "MR-NBC")
-    told = run(*words, "--html", "out/page.html", "--junit", "out/junit.xml")
-    assert told.exit_code == 1
-    assert "The report: out/page.html" in told.stdout
-    assert "The JUnit file: out/junit.xml" in told.stdout
-    assert "hello" not in told.stdout  # what the learner prints goes elsewhere
+    result = run(*words, "--html", "out/page.html", "--junit", "out/junit.xml")
+    assert result.exit_code == 1
+    assert "The report: out/page.html" in result.stdout
+    assert "The JUnit file: out/junit.xml" in result.stdout
+    assert "hello" not in result.stdout  # what the learner prints goes elsewhere
     (suite,) = ET.parse(folder / "out" / "junit.xml").getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
     page = (folder / "out" / "page.html").read_text()
@@ -271,11 +276,11 @@ def test_files_are_written_and_named(folder):
     ],
 )
 def test_wrong_use_is_one_line(folder, words, says):
-    told = run(*words)
-    assert told.exit_code == 2
-    assert says in told.stderr
-    assert len(told.stderr.strip().splitlines()) == 1
-    assert not told.stdout
+    result = run(*words)
+    assert result.exit_code == 2
+    assert says in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert not result.stdout
 
 
 @pytest.mark.slow
@@ -287,8 +292,8 @@ def test_kept_by_the_words_and_parameters_it_was_asked_with(folder):
     assert "1 violation of earlier checks was replayed and reproduced." in json.loads(again.stdout)["notes"]
     other = run(*words, "--param", "k=2", "--seed", "1", "--json")
     assert json.loads(other.stdout)["notes"] == []  # what one k violates, another need not
-    shown = CliRunner().invoke(app, ["runs", "show", "1", "--store", "runs.sqlite"])
-    assert "necessary relation violated" in shown.stdout
+    run_page = CliRunner().invoke(app, ["runs", "show", "1", "--store", "runs.sqlite"])
+    assert "necessary relation violated" in run_page.stdout
 
 
 @pytest.mark.slow
@@ -297,11 +302,13 @@ def test_a_terminal_shows_what_names_say_and_obeys_none(folder, monkeypatch):
     data.to_csv("odd.csv", index=False)
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
-    told = run("own:First", "odd.csv", "--target", "y", "--inputs", "60", "--rows", "10", "--relation", "sample order")
-    assert told.exit_code == 1
-    assert "\x1b[31m" not in told.stdout
-    assert re.search(r"\[red\][xz]�\[31m", told.stdout)
-    assert "\x1b[1;31m" in told.stdout  # our own colours
+    result = run(
+        "own:First", "odd.csv", "--target", "y", "--inputs", "60", "--rows", "10", "--relation", "sample order"
+    )
+    assert result.exit_code == 1
+    assert "\x1b[31m" not in result.stdout
+    assert re.search(r"\[red\][xz]�\[31m", result.stdout)
+    assert "\x1b[1;31m" in result.stdout  # our own colours
 
 
 @pytest.mark.slow
@@ -311,11 +318,11 @@ def test_a_browser_shows_the_page(folder):
     (folder / "evil.py").write_text(
         f"from own import Backwards\nclass Evil(Backwards):\n    name = statement = {evil!r}\n"
     )
-    told = run(
+    result = run(
         "own:First", "--relation", "evil:Evil", "--relation", "sample order", "--inputs", "20", "--html", "page.html"
     )
     sys.modules.pop("evil", None)
-    assert told.exit_code == 1
+    assert result.exit_code == 1
     with Browser() as browser:
         page = browser.open(folder / "page.html")
         assert page.console == []

@@ -65,9 +65,9 @@ def run(folder, monkeypatch, *words):
 @pytest.mark.slow
 def test_too_little_coverage_is_reported_and_fixed_by_rows(folder, monkeypatch):
     words = ["tree.skops", "tests.csv", "--criterion", "DTMT", "--at-least", "0.8"]
-    found = run(folder, monkeypatch, "cover", *words, "--fix", "extra.csv")
-    assert found.exit_code == 1, found.output
-    for told in (
+    result = run(folder, monkeypatch, "cover", *words, "--fix", "extra.csv")
+    assert result.exit_code == 1, result.output
+    for line in (
         "The tests kill 15 of 42 mutants (35.7%)",
         "so at most 85.7% can be killed",
         "Mutants that a row could kill come first.",
@@ -75,7 +75,7 @@ def test_too_little_coverage_is_reported_and_fixed_by_rows(folder, monkeypatch):
         "Too little: --at-least asks for 80%.",
         "would raise the score from 35.7% to 85.7%.",
     ):
-        assert told in found.stdout
+        assert line in result.stdout
     extra = pd.read_csv(folder / "extra.csv")
     assert list(extra.columns) == NAMES
     pd.concat([IRIS[:70], extra]).to_csv(folder / "more.csv", index=False)
@@ -87,28 +87,28 @@ def test_too_little_coverage_is_reported_and_fixed_by_rows(folder, monkeypatch):
 @pytest.mark.parametrize("criterion", ["DTC", "bva"])
 def test_leaves_are_fixed_too(folder, monkeypatch, criterion):
     words = ["--criterion", criterion, "--at-least", "0.9", "--target", "target"]
-    found = run(folder, monkeypatch, "cover", "tree.skops", "tests.csv", *words, "--fix", "leaves.csv")
-    assert found.exit_code == 1
-    assert " 8  petal width (cm) > 1.75 and petal length (cm) > 4.85 " in found.stdout
-    assert "to 100%." in found.stdout
+    result = run(folder, monkeypatch, "cover", "tree.skops", "tests.csv", *words, "--fix", "leaves.csv")
+    assert result.exit_code == 1
+    assert " 8  petal width (cm) > 1.75 and petal length (cm) > 4.85 " in result.stdout
+    assert "to 100%." in result.stdout
     pd.concat([IRIS[:70], pd.read_csv(folder / "leaves.csv")]).to_csv(folder / "more.csv", index=False)
     assert run(folder, monkeypatch, "cover", "tree.skops", "more.csv", *words).exit_code == 0
 
 
 def test_one_json_document(folder, monkeypatch):
     words = ["cover", "tree.skops", "tests.csv", "--criterion", "DTMT", "--json", "--at-least", "0.1"]
-    told = json.loads(run(folder, monkeypatch, *words).stdout)
+    document = json.loads(run(folder, monkeypatch, *words).stdout)
     expected = {"criterion": "DTMT", "rows": 70, "nodes": 17, "decision_nodes": 8, "leaves": 9, "enough": True}
-    assert {name: told[name] for name in expected} == expected
-    assert told["mutants"] == {"all": 42, "killed": 15, "live": 27, "proved_equivalent": 6, "killable": 21}
-    assert told["score"] == pytest.approx(15 / 42)
-    assert "extra" not in told
+    assert {name: document[name] for name in expected} == expected
+    assert document["mutants"] == {"all": 42, "killed": 15, "live": 27, "proved_equivalent": 6, "killable": 21}
+    assert document["score"] == pytest.approx(15 / 42)
+    assert "extra" not in document
 
 
 def test_pages_and_drawings(folder, monkeypatch):
-    found = run(folder, monkeypatch, "cover", "tree.pmml", "tests.csv", "--html", "page.html", "--svg", "tree.svg")
-    assert found.exit_code == 0, found.output
-    assert "The tests reach 2 of 9 leaves" in found.stdout
+    result = run(folder, monkeypatch, "cover", "tree.pmml", "tests.csv", "--html", "page.html", "--svg", "tree.svg")
+    assert result.exit_code == 0, result.output
+    assert "The tests reach 2 of 9 leaves" in result.stdout
     assert "<svg" in (folder / "page.html").read_text(encoding="utf-8")
     assert ElementTree.parse(folder / "tree.svg").getroot().tag.endswith("svg")
 
@@ -143,13 +143,13 @@ def test_hostile_names_are_harmless(folder, monkeypatch):
     io.dump(DecisionTreeClassifier(random_state=0).fit(hostile, labels), folder / "hostile.skops")
     hostile[:70].to_csv(folder / "hostile.csv", index=False)
     for criterion in ("DTC", "DTMT"):
-        found = run(
+        result = run(
             folder, monkeypatch, "cover", "hostile.skops", "hostile.csv", "--criterion", criterion, "--html", "h.html"
         )
-        assert found.exit_code == 0, found.output
-        assert not {"\x1b", "\x07"} & set(found.stdout)
-        assert "[red]nnn" in found.stdout
-        assert max(map(len, found.stdout.split("\n"))) < 2100
+        assert result.exit_code == 0, result.output
+        assert not {"\x1b", "\x07"} & set(result.stdout)
+        assert "[red]nnn" in result.stdout
+        assert max(map(len, result.stdout.split("\n"))) < 2100
         assert (
             "<script>" not in (folder / "h.html").read_text(encoding="utf-8").split("</style>")[1].split("<script")[0]
         )
@@ -175,8 +175,8 @@ def test_hints_for_columns_reach_the_space(folder, monkeypatch, command):
 
 @pytest.mark.slow
 def test_forests_and_models_without_trees(folder, monkeypatch):
-    found = run(folder, monkeypatch, "cover", "cover_models:forest", "all.csv", "--target", "target")
-    assert "3 trees with 47 nodes, 25 leaves" in found.stdout
+    result = run(folder, monkeypatch, "cover", "cover_models:forest", "all.csv", "--target", "target")
+    assert "3 trees with 47 nodes, 25 leaves" in result.stdout
     whole = run(folder, monkeypatch, "cover", "cover_models:forest", "all.csv", "--criterion", "DTMT", "--joint")
     assert "killed means that the answer of the whole" in whole.stdout
     words = ["cover", "cover_models:line", "all.csv", "--target", "target"]
@@ -199,22 +199,22 @@ def test_forests_and_models_without_trees(folder, monkeypatch):
         "all.csv",
         "--json",
     )
-    told = json.loads(few.stdout)
-    assert told["share"] < 0.5  # two kinds of flowers are not three
-    assert not any("Beware" in note for note in told["notes"])
+    document = json.loads(few.stdout)
+    assert document["share"] < 0.5  # two kinds of flowers are not three
+    assert not any("Beware" in note for note in document["notes"])
 
 
 @pytest.mark.slow
 def test_select_writes_rows(folder, monkeypatch):
     words = ["select", "tree.skops", "all.csv", "--target", "target"]
-    found = run(folder, monkeypatch, *words, "--criterion", "DTMT", "--minimal", "--out", "chosen.csv")
-    assert found.exit_code == 0, found.output
-    assert "one of the rows that kill it was drawn. No smaller set suffices." in found.stdout
+    result = run(folder, monkeypatch, *words, "--criterion", "DTMT", "--minimal", "--out", "chosen.csv")
+    assert result.exit_code == 0, result.output
+    assert "one of the rows that kill it was drawn. No smaller set suffices." in result.stdout
     chosen = pd.read_csv(folder / "chosen.csv")
     assert len(chosen) == 9
     assert len(chosen.merge(IRIS.drop_duplicates())) == 9
-    made = run(folder, monkeypatch, *words, "--criterion", "BVA", "--offset", "0.5", "--json")
-    assert json.loads(made.stdout)["rows"] == len(json.loads(made.stdout)["chosen"]) == 9
+    boundary_rows = run(folder, monkeypatch, *words, "--criterion", "BVA", "--offset", "0.5", "--json")
+    assert json.loads(boundary_rows.stdout)["rows"] == len(json.loads(boundary_rows.stdout)["chosen"]) == 9
     printed = run(folder, monkeypatch, *words, "--seed", "3", "--store", "none")
     assert "petal width (cm)" in printed.stdout
     again = run(folder, monkeypatch, *words, "--seed", "3", "--store", "none")
@@ -245,11 +245,11 @@ BAD = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_is_reported_in_one_line(folder, monkeypatch, name):
-    words, told = BAD[name]
-    found = run(folder, monkeypatch, *words)
-    assert found.exit_code == 2, found.output
-    assert told in found.stderr
-    assert len(found.stderr.strip().splitlines()) <= 2, found.stderr
+    words, message = BAD[name]
+    result = run(folder, monkeypatch, *words)
+    assert result.exit_code == 2, result.output
+    assert message in result.stderr
+    assert len(result.stderr.strip().splitlines()) <= 2, result.stderr
 
 
 def test_missing_values_and_extra_columns_are_accepted(folder, monkeypatch):
@@ -265,10 +265,10 @@ def test_missing_values_and_extra_columns_are_accepted(folder, monkeypatch):
     ids=["labels", "numbers"],
 )
 def test_tolerance_applies_to_numbers_only(model):
-    found = dm.cover(model, IRIS[NAMES], criterion="DTMT", tolerance=0.25)
+    narrow = dm.cover(model, IRIS[NAMES], criterion="DTMT", tolerance=0.25)
     wide = dm.cover(model, IRIS[NAMES], criterion="DTMT", tolerance=5)
-    assert found.score > 0.4
-    assert wide.score == (found.score if hasattr(model, "classes_") else 0)
+    assert narrow.score > 0.4
+    assert wide.score == (narrow.score if hasattr(model, "classes_") else 0)
     with pytest.raises(dm.errors.ArgumentError, match="tolerance"):
         dm.cover(model, IRIS[NAMES], criterion="DTMT", tolerance=-1)
 
@@ -287,9 +287,9 @@ def test_every_criterion_can_be_asserted():
     dm.assert_covers(TREE, IRIS, "DTMT", at_least=0.8, target="target")
     with pytest.raises(
         AssertionError, match=r"(?s)The data kill 35\.7% of the mutants.*criterion='DTMT'\)\.fix\(\)"
-    ) as told:
+    ) as caught:
         dm.assert_covers(TREE, IRIS[:70], "DTMT", at_least=0.8, target="target")
-    assert "petal width (cm) > 1.75 and petal length (cm) > 4.85" in str(told.value)
+    assert "petal width (cm) > 1.75 and petal length (cm) > 4.85" in str(caught.value)
     with pytest.raises(AssertionError, match=r"The data reach 0% of the leaves"):
         dm.assert_covers(TREE, IRIS[:70], "BVA", at_least=0.5, target="target")
     limits = dm.select(TREE, IRIS, "BVA", target="target", offset=0.5).rows

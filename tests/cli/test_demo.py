@@ -22,10 +22,10 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def seeds():
     """The seeds that demos were asked for, while all of them are the same one, and shorter: it takes seconds."""
-    asked, once = [], functools.cache(lambda: run_demo(0))
+    requested_seeds, once = [], functools.cache(lambda: run_demo(0))
 
     def recorded(seed):
-        asked.append(seed)
+        requested_seeds.append(seed)
         return once()
 
     with pytest.MonkeyPatch.context() as patch:
@@ -35,18 +35,18 @@ def seeds():
         short_audit = functools.partial(dm.test, only=["answers", "monotone", "borders"])
         patch.setattr("datamorphic.cli.demo.demo.test", short_audit)
         patch.setattr("datamorphic.cli.demo.demo.run_demo", recorded)
-        yield asked
+        yield requested_seeds
 
 
 @pytest.fixture(scope="module")
-def shown(folder, seeds):
+def demo_result(folder, seeds):
     return CliRunner().invoke(app, ["demo", "--out", str(folder)])
 
 
 @pytest.mark.slow
-def test_the_demo_explains_its_findings(shown, folder):
-    assert shown.exit_code == 0, shown.output
-    text = " ".join(shown.stdout.split())
+def test_the_demo_explains_its_findings(demo_result, folder):
+    assert demo_result.exit_code == 0, demo_result.output
+    text = " ".join(demo_result.stdout.split())
     for words in (
         "A logistic regression was trained",
         "A higher mean compactness can make the answer malignant less likely",  # declared, and broken
@@ -62,12 +62,12 @@ def test_the_demo_explains_its_findings(shown, folder):
     ):
         assert words in text
     assert "mean radius can" not in text  # declared, and kept
-    assert str(folder / "report.html") in shown.stdout.replace("\n", "")
+    assert str(folder / "report.html") in demo_result.stdout.replace("\n", "")
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not CHROMIUM, reason=WHY_NOT)
-def test_its_page_in_a_browser_at_three_widths(shown, folder):
+def test_its_page_in_a_browser_at_three_widths(demo_result, folder):
     file = folder / "report.html"
     assert file.stat().st_size < 600_000
     with Browser() as browser:

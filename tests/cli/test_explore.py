@@ -125,9 +125,9 @@ def test_a_model_file_needs_trust_where_it_is_a_pickle(run, tmp_path):
 @pytest.mark.slow
 def test_a_function_of_one_case(run):
     arguments = ["data.csv", "--walks", 10, "--max-halvings", 4, "--json"]
-    found = run("talking_rules:one", *arguments, "--scalar")
-    assert found.exit_code == 0, found.output
-    assert json.loads(found.stdout)["borders"].keys() == {"high | low"}
+    exploration = run("talking_rules:one", *arguments, "--scalar")
+    assert exploration.exit_code == 0, exploration.output
+    assert json.loads(exploration.stdout)["borders"].keys() == {"high | low"}
     assert run("talking_rules:whole", *arguments, "--scalar", "--plan").exit_code == 0
     tested = ["test", "talking_rules:one", "data.csv", "--scalar", "--only", "repeats", "--store", "none"]
     result = CliRunner().invoke(app, tested)
@@ -167,8 +167,8 @@ def test_a_run_of_a_function_of_one_case_can_be_resumed(run, tmp_path, monkeypat
 def test_hints_for_columns(run, tmp_path, monkeypatch):
     monkeypatch.setenv("DATAMORPHIC_STORE", str(tmp_path / "runs.sqlite"))
     hints = ["--kind", "y=categorical", "--column-step", "x=0.1", "--bounds", "x=-1:2"]
-    found = run("talking_rules:rule", "data.csv", *SHORT, *hints, "--save", "front.parquet")
-    assert found.exit_code == 0, found.output
+    result = run("talking_rules:rule", "data.csv", *SHORT, *hints, "--save", "front.parquet")
+    assert result.exit_code == 0, result.output
     space = dm.Front.load(tmp_path / "front.parquet").space
     assert (space["x"].low, space["x"].high, space["x"].step) == (-1, 2, 0.1)
     assert isinstance(space["y"], dm.Categorical)

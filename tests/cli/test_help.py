@@ -396,31 +396,31 @@ def test_there_is_a_script_for_each_shell(shell):
 
 def test_progress_shows_the_time_left(monkeypatch, capsys, clock):
     monkeypatch.setenv("NO_COLOR", "1")
-    with progress.Progress("model", visible=True) as shown:
-        shown.show("walking", 0.0)
+    with progress.Progress("model", visible=True) as display:
+        display.show("walking", 0.0)
         clock.move(1.5)
-        shown.show("walking", 0.1)
+        display.show("walking", 0.1)
         assert capsys.readouterr().err == ""  # nothing is shown in the first two seconds
         clock.move(1.5)
-        shown.show("walking", 0.25)
+        display.show("walking", 0.25)
         assert capsys.readouterr().err == "model: walking, 25% done, about 9 s left\n"
         clock.move(1)
-        shown.show("walking", 0.5)
+        display.show("walking", 0.5)
         assert capsys.readouterr().err == ""  # at most one line every few seconds
         clock.move(296)
-        shown.show("walking", 0.5)
+        display.show("walking", 0.5)
         assert capsys.readouterr().err == "model: walking, 50% done, about 5 min left\n"
         clock.move(20)
-        shown.show("narrowing")
+        display.show("narrowing")
         assert capsys.readouterr().err == "model: narrowing\n"
 
 
 def test_the_time_left_of_a_resumed_run_counts_this_session_only(monkeypatch, capsys, clock):
     monkeypatch.setenv("TERM", "dumb")
-    with progress.Progress("model", visible=True) as shown:
-        shown.show("walking", 0.8)
+    with progress.Progress("model", visible=True) as display:
+        display.show("walking", 0.8)
         clock.move(10)
-        shown.show("walking", 0.9)
+        display.show("walking", 0.9)
     assert capsys.readouterr() == ("", "model: walking, 90% done, about 10 s left\n")
 
 
@@ -428,10 +428,10 @@ def test_progress_in_a_terminal_is_a_bar_on_stderr(monkeypatch, capsys, clock):
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLUMNS", "100")
-    with progress.Progress("model", visible=True) as shown:
-        shown.show("walking", 0.0)
+    with progress.Progress("model", visible=True) as display:
+        display.show("walking", 0.0)
         clock.move(30)
-        shown.show("walking", 0.5)
+        display.show("walking", 0.5)
     out, err = capsys.readouterr()
     assert out == ""
     assert "model: walking" in err
@@ -456,8 +456,8 @@ def test_tasks_of_known_length_show_progress_by_the_clock(monkeypatch, capsys):
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with progress.TimedProgress("training", 1000.0) as shown:
-        wait_until(lambda: shown._progress._last_line_time > 0, "a line")
+    with progress.TimedProgress("training", 1000.0) as display:
+        wait_until(lambda: display._progress._last_line_time > 0, "a line")
     assert capsys.readouterr().err == "training, 0% done\n"
 
 

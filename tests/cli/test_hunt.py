@@ -78,23 +78,23 @@ def run(folder, monkeypatch):
 
 @pytest.mark.slow
 def test_violation_is_printed_with_its_inputs(run):
-    found = run("hunt", "program:tanh/emu10", "--seed", "1")
-    assert found.exit_code == 1, found.output
-    assert found.stdout.startswith("tanh/emu10 violates 'tripling': 1 violation in ")
-    assert "  - tripling: f(" in found.stdout
-    assert found.stdout.split("calls")[0] == run("hunt", "program:TANH/emu10", "--seed", "1").stdout.split("calls")[0]
+    result = run("hunt", "program:tanh/emu10", "--seed", "1")
+    assert result.exit_code == 1, result.output
+    assert result.stdout.startswith("tanh/emu10 violates 'tripling': 1 violation in ")
+    assert "  - tripling: f(" in result.stdout
+    assert result.stdout.split("calls")[0] == run("hunt", "program:TANH/emu10", "--seed", "1").stdout.split("calls")[0]
 
 
 @pytest.mark.slow
 def test_correct_program_has_no_violation(run):
-    found = run("hunt", "program:sin", "Sin1", "sin2", "--selector", "mrgs-art", "--budget", "300", "--k", "2")
-    assert found.exit_code == 0, found.output
-    assert "No violation of 2 relations by Sin in 300 groups." in found.stdout
-    assert "MRGS-ART," in found.stdout
+    result = run("hunt", "program:sin", "Sin1", "sin2", "--selector", "mrgs-art", "--budget", "300", "--k", "2")
+    assert result.exit_code == 0, result.output
+    assert "No violation of 2 relations by Sin in 300 groups." in result.stdout
+    assert "MRGS-ART," in result.stdout
 
 
 def test_one_json_document_and_files(run, folder):
-    found = run(
+    result = run(
         "hunt",
         "hunted_here:square",
         "hunted_here:both",
@@ -110,15 +110,15 @@ def test_one_json_document_and_files(run, folder):
         "--junit",
         "square.xml",
     )
-    assert found.exit_code == 1, found.output
-    told = json.loads(found.stdout)
-    assert {name: told[name] for name in ("subject", "groups", "violated", "trials")} == {
+    assert result.exit_code == 1, result.output
+    document = json.loads(result.stdout)
+    assert {name: document[name] for name in ("subject", "groups", "violated", "trials")} == {
         "subject": "square",
         "groups": 120,
         "violated": 60,
         "trials": 2,
     }
-    assert len(told["violations"]) == 60
+    assert len(document["violations"]) == 60
     page = (folder / "square.html").read_text(encoding="utf-8")
     assert "<script>alert(1)" not in page
     assert "doubled &lt;script&gt;" in page
@@ -129,47 +129,47 @@ def test_one_json_document_and_files(run, folder):
 
 
 def test_relations_are_found_beside_the_function(run):
-    found = run("hunt", "hunted_here:square", "mirrored", "--budget", "50")
-    assert found.exit_code == 0, found.output
-    assert "No violation of 'mirrored' by square in 50 groups." in found.stdout
+    result = run("hunt", "hunted_here:square", "mirrored", "--budget", "50")
+    assert result.exit_code == 0, result.output
+    assert "No violation of 'mirrored' by square in 50 groups." in result.stdout
 
 
 @pytest.mark.slow
 def test_models_are_hunted_with_data(run, folder):
     words = ["hunt", "hunted_here:sign", "hunted_here:Mirrored", "--data", "rows.csv", "--generator", "MT-BART"]
-    found = run(*words, "--html", "model.html", "--stop-after", "all", "--budget", "50")
-    assert found.exit_code == 1, found.output
-    assert "violates 'mirrored'" in found.stdout
+    result = run(*words, "--html", "model.html", "--stop-after", "all", "--budget", "50")
+    assert result.exit_code == 1, result.output
+    assert "violates 'mirrored'" in result.stdout
     assert "The sources and follow-ups that were executed" in (folder / "model.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("budget", ["1000", "20"])
 def test_system_that_always_fails(run, budget):
-    found = run("hunt", "hunted_here:fails", "mirrored", "--budget", budget)
-    assert found.exit_code == 3, found.output
-    assert found.stderr.count("\n") == 1
-    assert "error: RuntimeError: out of order" in found.stderr
+    result = run("hunt", "hunted_here:fails", "mirrored", "--budget", budget)
+    assert result.exit_code == 3, result.output
+    assert result.stderr.count("\n") == 1
+    assert "error: RuntimeError: out of order" in result.stderr
 
 
 def test_groups_without_verdict_are_not_violations(run, folder):
     words = ["hunt", "hunted_here:nothing", "mirrored", "--budget", "40", "--html", "no.html", "--junit", "no.xml"]
-    found = run(*words)
-    assert found.exit_code == 0, found.output
-    assert found.stdout.startswith("Nothing could be judged")
-    assert "No group could be judged: 40 groups without a numeric answer" in found.stdout
+    result = run(*words)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("Nothing could be judged")
+    assert "No group could be judged: 40 groups without a numeric answer" in result.stdout
     assert ElementTree.parse(folder / "no.xml").getroot().attrib["skipped"] == "1"
 
 
 def test_promises_and_registered_relations_of_a_model(run):
-    found = run(
+    result = run(
         "hunt", "hunted_here:sign", "--data", "rows.csv", "--promise", "a: lowers 1", "--promise", "b: does not matter"
     )
-    assert found.exit_code == 1, found.output
-    assert "monotone a" in found.stdout
-    assert "invariant b" in found.stdout
+    assert result.exit_code == 1, result.output
+    assert "monotone a" in result.stdout
+    assert "invariant b" in result.stdout
     words = ("hunt", "hunted_here:sign", "--data", "rows.csv", "--generator", "rows", "--json")
-    found = run(*words, "--promise", "more: a + 0.2 lowers 1", "--stop-after", "all")
-    assert json.loads(found.stdout)["relations"] == ["more"]
+    result = run(*words, "--promise", "more: a + 0.2 lowers 1", "--stop-after", "all")
+    assert json.loads(result.stdout)["relations"] == ["more"]
     refused = run("hunt", "hunted_here:sign", "image.noise", "--data", "rows.csv")
     assert "the inputs hold no image" in refused.output
     refused = run("hunt", "hunted_here:square", "hunted_here:mirrored", "--promise", "a: lowers 1")
@@ -183,12 +183,12 @@ def test_promises_and_registered_relations_of_a_model(run):
 
 
 def test_groups_are_written(run, folder):
-    found = run("generate", "program:tanh/tripling", "--generator", "MT-BART", "--n", "50", "--out", "groups.csv")
-    assert found.exit_code == 0, found.output
+    result = run("generate", "program:tanh/tripling", "--generator", "MT-BART", "--n", "50", "--out", "groups.csv")
+    assert result.exit_code == 0, result.output
     groups = pd.read_csv(folder / "groups.csv")
     assert list(groups.columns) == ["source_x", "follow_up_x"]
-    made = dm.generate(TRIPLING, "MT-BART", n=50)
-    np.testing.assert_allclose(groups.to_numpy(), np.hstack([made.sources, made.follow_ups]))
+    expected_groups = dm.generate(TRIPLING, "MT-BART", n=50)
+    np.testing.assert_allclose(groups.to_numpy(), np.hstack([expected_groups.sources, expected_groups.follow_ups]))
 
 
 @pytest.mark.parametrize(
@@ -201,32 +201,32 @@ def test_groups_are_written(run, folder):
     ],
 )
 def test_groups_as_json(run, words, columns):
-    told = json.loads(run("generate", *words, "--generator", "MT-RT", "--n", "3", "--json").stdout)
-    assert told["columns"] == columns
-    assert np.shape(told["groups"]) == (3, len(columns))
+    document = json.loads(run("generate", *words, "--generator", "MT-RT", "--n", "3", "--json").stdout)
+    assert document["columns"] == columns
+    assert np.shape(document["groups"]) == (3, len(columns))
 
 
 def test_groups_are_printed_where_no_file_is_named(run):
-    found = run("generate", "--domain", "0,1", "--generator", "Sobol", "--n", "30")
-    assert "30 groups by Sobol" in found.stdout
-    assert "source_x" in found.stdout
+    result = run("generate", "--domain", "0,1", "--generator", "Sobol", "--n", "30")
+    assert "30 groups by Sobol" in result.stdout
+    assert "source_x" in result.stdout
 
 
 # -- simulate --------------------------------------------------------------------------------------------------
 
 
 def test_one_generator_is_described(run):
-    found = run("simulate", "--generator", "IPART", "--rate", "0.05", "--trials", "60")
-    assert found.exit_code == 0, found.output
-    assert "Setting: block regions with rate 0.05 in 2 dimensions" in found.stdout
+    result = run("simulate", "--generator", "IPART", "--rate", "0.05", "--trials", "60")
+    assert result.exit_code == 0, result.output
+    assert "Setting: block regions with rate 0.05 in 2 dimensions" in result.stdout
 
 
 @pytest.mark.slow
 def test_several_generators_are_compared(run, folder):
     words = ["simulate", "--generator", "MT-RT", "--generator", "mt-bart", "--rate", "0.05", "--trials", "60"]
-    found = run(*words, "--scenario", "a1", "--html", "simulated.html")
-    assert found.exit_code == 0, found.output
-    head, setting, trials, *_, columns, first, second = found.stdout.splitlines()[
+    result = run(*words, "--scenario", "a1", "--html", "simulated.html")
+    assert result.exit_code == 0, result.output
+    head, setting, trials, *_, columns, first, second = result.stdout.splitlines()[
         :-2
     ]  # the last ones name the file and the run
     assert "of the groups that random testing needs, the least of 2" in head
@@ -234,15 +234,15 @@ def test_several_generators_are_compared(run, folder):
     assert trials.startswith("Trials:  60 each")
     assert [row.split()[0] for row in (first, second)] == ["MT-RT", "MT-BART"]
     assert len(columns) == len(first) == len(second)
-    told = json.loads(run(*words, "--json").stdout)["simulations"]
-    assert [item["generator"] for item in told] == ["MT-RT", "MT-BART"]
+    simulations = json.loads(run(*words, "--json").stdout)["simulations"]
+    assert [item["generator"] for item in simulations] == ["MT-RT", "MT-BART"]
     assert "MT-BART" in (folder / "simulated.html").read_text(encoding="utf-8")
 
 
 def test_selectors_are_compared_on_mixed_relations(run):
     words = ["simulate", "--selector", "random", "--selector", "MRGS-ART", "--relations", "4", "--violating", "3"]
-    told = json.loads(run(*words, "--rate", "0.1", "--trials", "20", "--json").stdout)["simulations"]
-    assert [item["generator"] for item in told] == ["random", "MRGS-ART"]
+    simulations = json.loads(run(*words, "--rate", "0.1", "--trials", "20", "--json").stdout)["simulations"]
+    assert [item["generator"] for item in simulations] == ["random", "MRGS-ART"]
     assert [relation.follow_ups for relation in make_mixed_relations(4, 2)] == [1, 2, 3, 1]
     for relation in make_mixed_relations(9, 3):
         assert relation.affine
@@ -251,8 +251,8 @@ def test_selectors_are_compared_on_mixed_relations(run):
 
 def test_censored_trials_give_a_lower_bound(run, folder):
     words = ["simulate", "--generator", "MT-RT", "--generator", "BART", "--rate", "0.001", "--trials", "20"]
-    found = run(*words, "--budget", "3", "--html", "ended.html")
-    assert "> 3.0" in found.stdout
+    result = run(*words, "--budget", "3", "--html", "ended.html")
+    assert "> 3.0" in result.stdout
     assert "give them a greater budget" in (folder / "ended.html").read_text(encoding="utf-8")
 
 
@@ -297,12 +297,12 @@ BAD = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_is_reported_in_one_line(run, name):
-    words, told = BAD[name]
-    found = run(*words.split())
-    assert found.exit_code == 2, found.output
-    assert told in found.stderr
-    assert found.stderr.count("\n") == 1
-    assert found.stdout == ""
+    words, message = BAD[name]
+    result = run(*words.split())
+    assert result.exit_code == 2, result.output
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
 
 
 # -- completion ------------------------------------------------------------------------------------------------

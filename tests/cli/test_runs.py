@@ -148,8 +148,8 @@ def interrupted(run, *more):
 
 
 def state(number, store=None):
-    with Store.open(store) as kept:
-        return kept.run(number).state
+    with Store.open(store) as run_store:
+        return run_store.run(number).state
 
 
 def sha256(document, number, *more):
@@ -268,11 +268,11 @@ def test_a_run_that_the_user_ends_is_never_stored_as_finished(command, run, docu
 @pytest.mark.slow
 def test_a_run_is_kept_where_the_variable_says_and_tells_its_number(run, document):
     assert "kept as run 1: datamorphic runs show 1" in run(*BOX).stdout
-    found = document(*BOX)
-    assert found["run"] == 2
+    exploration = document(*BOX)
+    assert exploration["run"] == 2
     (first, second) = document("runs", "list")
     assert (first["id"], second["id"]) == (1, 2)  # the newest last
-    assert second["summary"]["pairs"] == found["pairs"]
+    assert second["summary"]["pairs"] == exploration["pairs"]
 
 
 def test_a_store_of_ones_own(run, document, tmp_path):
@@ -284,8 +284,8 @@ def test_a_store_of_ones_own(run, document, tmp_path):
 
 
 def test_no_store_keeps_nothing(run, document, tmp_path):
-    found = document(*BOX, "--store", "none")
-    assert found["run"] is None
+    exploration = document(*BOX, "--store", "none")
+    assert exploration["run"] is None
     assert "kept" not in run(*BOX, "--store", "none").stdout
     assert not (tmp_path / "runs.sqlite").exists()
 
@@ -322,9 +322,9 @@ def test_a_store_changes_nothing_that_is_found(run, tmp_path):
 def test_a_system_that_fails_altogether_is_kept_as_failed(run, document):
     result = run("explore", "kept_rules:broken", "data.csv")
     assert result.exit_code == 3
-    (kept,) = document("runs", "list")
-    assert kept["state"] == "failed"
-    assert "no licence" in kept["message"]
+    (stored_run,) = document("runs", "list")
+    assert stored_run["state"] == "failed"
+    assert "no licence" in stored_run["message"]
 
 
 # -- list and show -----------------------------------------------------------------------------------------------
@@ -356,21 +356,21 @@ def test_the_list_is_a_line_a_run(run, document):
 @pytest.mark.slow
 def test_all_that_is_known_of_a_run(run, document):
     run("explore", "kept_rules:rule", "data.csv", "--walks", 40, "--seed", 7)
-    told = run("runs", "show", 1).stdout
-    assert told.startswith("run 1: explore of rule, finished")
+    text = run("runs", "show", 1).stdout
+    assert text.startswith("run 1: explore of rule, finished")
     for words in ("seed           7", "kept_rules:rule", "data.csv", "HOLDS", "front.parquet (", "numpy"):
-        assert words in told
-    assert "resume" not in told
-    found = document("runs", "show", 1)
-    assert (found["seed"], found["done"], found["parameters"]["walks"]) == (7, 1.0, 40)
-    assert [item["verdict"] for item in found["verdicts"]] == ["HOLDS", "HOLDS"]
+        assert words in text
+    assert "resume" not in text
+    stored_run = document("runs", "show", 1)
+    assert (stored_run["seed"], stored_run["done"], stored_run["parameters"]["walks"]) == (7, 1.0, 40)
+    assert [item["verdict"] for item in stored_run["verdicts"]] == ["HOLDS", "HOLDS"]
 
 
 def test_an_unfinished_run_says_how_to_go_on(run):
     run("explore", "kept_rules:broken", "data.csv")
-    told = run("runs", "show", 1).stdout
-    assert "Resume it: datamorphic runs resume 1" in told
-    assert "no licence" in told
+    text = run("runs", "show", 1).stdout
+    assert "Resume it: datamorphic runs resume 1" in text
+    assert "no licence" in text
 
 
 # -- diff --------------------------------------------------------------------------------------------------------
@@ -385,17 +385,22 @@ def test_runs_side_by_side(run, document):
     same = run("runs", "diff", 1, 2)
     assert same.exit_code == 0, same.output
     assert same.stdout.splitlines()[0].split() == ["seed", "0", "->", "1"]
-    found = document("runs", "diff", 1, 2)
-    assert (found["first"], found["second"], found["unchanged"], found["findings"]) == (1, 2, True, [])
-    assert found["changed"] == {"seed": [0, 1]}
+    difference = document("runs", "diff", 1, 2)
+    assert (difference["first"], difference["second"], difference["unchanged"], difference["findings"]) == (
+        1,
+        2,
+        True,
+        [],
+    )
+    assert difference["changed"] == {"seed": [0, 1]}
     moved = run("runs", "diff", 1, 3, "--html", "difference.html")
     assert moved.exit_code == 1
     assert "moved" in moved.stdout
     assert "Cases to look at first" in Path("difference.html").read_text(encoding="utf-8")
-    found = document("runs", "diff", 1, 3, code=1)
-    assert not found["unchanged"]
-    assert found["findings"]
-    assert found["changed"]["model"] == ["kept_rules:rule", "kept_rules:shifted"]
+    difference = document("runs", "diff", 1, 3, code=1)
+    assert not difference["unchanged"]
+    assert difference["findings"]
+    assert difference["changed"]["model"] == ["kept_rules:rule", "kept_rules:shifted"]
 
 
 @pytest.mark.slow
@@ -546,9 +551,9 @@ def test_one_ctrl_c_tells_what_was_found_and_resume_finds_the_rest(run, document
     before = document("runs", "show", 1)
     assert before["state"] == "interrupted"
     assert before["done"] < 1
-    found = document("runs", "resume", 1)
-    assert found["run"] == 1
-    assert not found["exhausted"]
+    exploration = document("runs", "resume", 1)
+    assert exploration["run"] == 1
+    assert not exploration["exhausted"]
     after = document("runs", "show", 1)
     assert (after["state"], after["done"]) == ("finished", 1.0)
     assert after["summary"] == document("runs", "show", 1, "--store", "whole.sqlite")["summary"]
@@ -582,9 +587,9 @@ def test_two_ctrl_c_stop_at_once_and_resume_gives_all(run, document):
     assert result.stdout == ""
     assert "datamorphic: interrupted. run 1 can be resumed: datamorphic runs resume 1" in result.stderr
     assert "Traceback" not in result.stderr
-    kept = document("runs", "show", 1)
-    assert (kept["state"], kept["artifacts"]) == ("interrupted", [])
-    assert kept["calls"] > 0
+    stored_run = document("runs", "show", 1)
+    assert (stored_run["state"], stored_run["artifacts"]) == ("interrupted", [])
+    assert stored_run["calls"] > 0
     assert run("runs", "resume", 1).exit_code == 0
     assert state(1) == "finished"
     assert sha256(document, 1) == sha256(document, 1, "--store", "whole.sqlite")
@@ -665,8 +670,8 @@ def test_whoever_stops_a_run_does_not_hear_that_the_system_failed(run):
 def test_the_command_that_is_told_is_the_one_to_give(run):
     stop_at(3, 1, US)
     result = with_ctrl_c(run, "explore", "kept_rules:stops", "data.csv", *SHORT, "--store", "mine.sqlite")
-    told = result.stdout.rstrip().splitlines()[-1]
-    command = told.partition(": datamorphic ")[2].split()
+    last_line = result.stdout.rstrip().splitlines()[-1]
+    command = last_line.partition(": datamorphic ")[2].split()
     assert command[:3] == ["runs", "resume", "1"]
     assert run(*command).exit_code == 0
 

@@ -108,7 +108,7 @@ def test_every_command_that_takes_data_takes_a_space(run, monkeypatch, line):
     modules = [importlib.import_module(f"datamorphic.cli.{name}") for name in names]
     for module in modules:
         if hasattr(module, "load_space"):  # the others are made by `command`
-            monkeypatch.setattr(module, "load_space", lambda *given: spaces.append(read(*given)) or spaces[-1])
+            monkeypatch.setattr(module, "load_space", lambda *arguments: spaces.append(read(*arguments)) or spaces[-1])
     run(line, SHORT_RUNS[line])
     if "init" not in line:
         [space] = spaces

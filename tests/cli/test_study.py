@@ -120,8 +120,8 @@ def test_a_study_is_resumed_by_its_number(run, tmp_path, monkeypatch):
         patch.setattr(workload, "_outcomes", {})
         patch.setattr(Exploration, "measure", stop_at_once)
         assert run("001-4", *store).exit_code == 130
-    shown = CliRunner().invoke(app, ["runs", "show", "1", *store]).stdout
-    assert "Resume it: datamorphic runs resume 1" in shown
+    text = CliRunner().invoke(app, ["runs", "show", "1", *store]).stdout
+    assert "Resume it: datamorphic runs resume 1" in text
     assert CliRunner().invoke(app, ["runs", "resume", "1", *store]).exit_code == 0
     assert "is finished" in run("001-4", "--resume", "1", *store).output
 

@@ -225,7 +225,7 @@ def test_hostile_names_are_harmless_everywhere(folder):
     assert "\x1b" not in result.to_markdown()
     ET.fromstring(result.to_junit())
     document = json.loads(result.to_sarif())
-    texts = [found["message"] for found in document["runs"][0]["results"]]
+    texts = [item["message"] for item in document["runs"][0]["results"]]
     assert texts
     assert all(EVIL not in text.get("markdown", "") for text in texts)
 

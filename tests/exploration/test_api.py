@@ -108,17 +108,17 @@ def test_moves_are_chosen_by_name_or_by_feature():
 
 
 def test_directed_walks_take_the_moves_in_turn_from_the_same_starts():
-    asked = []
+    batches = []
 
     def spy(frame):
-        asked.append(frame.to_numpy().copy())
+        batches.append(frame.to_numpy().copy())
         return np.zeros(len(frame), dtype=int)
 
     inner = dm.Space([dm.Continuous("x", 0, 1, step=0.01), dm.Continuous("y", 0, 1, step=0.01)])
     seeds = pd.DataFrame({"x": [0.2, 0.4, 0.6], "y": [0.3, 0.5, 0.7]})
     dm.explore(spy, inner, "directed_walk", walks=8, walk_distance=1, seeds=seeds, labels="plain")
-    steps = next(batch for batch in asked if len(batch) == 8)
-    assert len(asked[1]) == 2  # after the rows on which it was tried: eight walks, four moves each
+    steps = next(batch for batch in batches if len(batch) == 8)
+    assert len(batches[1]) == 2  # after the rows on which it was tried: eight walks, four moves each
     for start, four in zip((steps[:4], steps[4:]), (steps[:4], steps[4:]), strict=True):
         centre = start.mean(axis=0)
         assert np.isclose(seeds.to_numpy(), centre).all(axis=1).any()
@@ -759,15 +759,15 @@ def test_a_budget_of_runs_is_spent_on_finished_walks(strategy, budget):
 
 def test_nothing_is_run_where_constraints_leave_no_case_in_between():
     gap = dm.Space([dm.Continuous("x", 0, 1)], constraints=[dm.Rule(lambda f: (f["x"] < 0.4) | (f["x"] > 0.6))])
-    asked = []
+    queries = []
 
     def rule(frame):
-        asked.extend(frame["x"])
+        queries.extend(frame["x"])
         return frame["x"] > 0.5
 
     front = dm.explore(rule, gap, "random_target", walks=100, refine="bisect")
     assert len(front) > 20
-    assert front.runs <= len(set(asked))
+    assert front.runs <= len(set(queries))
 
 
 def test_numbers_may_be_missing_or_infinite():
@@ -853,12 +853,12 @@ def test_memory_does_not_depend_on_the_number_of_rows(form):
 
 
 def test_an_interrupted_exploration_keeps_its_pairs():
-    asked = 0
+    calls = 0
 
     def impatient(frame):
-        nonlocal asked
-        asked += 1
-        if asked == 30:
+        nonlocal calls
+        calls += 1
+        if calls == 30:
             raise KeyboardInterrupt
         return three(frame)
 

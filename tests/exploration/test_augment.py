@@ -80,8 +80,8 @@ def test_augmenting_mixed_data_keeps_columns_and_types(mixed_front, people):
     data = people.assign(label=pd.Categorical(credit(people)), note="real")[["label", *people.columns, "note"]]
     more = mixed_front.augment(data, "label")
     assert list(more.frame.columns) == list(data.columns)
-    kept = [name for name in data.columns if name != "note"]
-    assert more.frame[kept].dtypes.equals(data[kept].dtypes)
+    columns = [name for name in data.columns if name != "note"]
+    assert more.frame[columns].dtypes.equals(data[columns].dtypes)
     assert more.frame["note"].isna().sum() == more.added.sum() > 0
     assert mixed_front.space.valid(more.frame).all()
     assert more.effect is None

@@ -315,7 +315,7 @@ def test_a_model_that_stopped_answering_has_changed(falls, tmp_path):
         assert change.kept == 1.0
         assert not change.unchanged
         assert len(change.rows) == quiet
-        assert change.rows["new_answer"].map(lambda said: said is None).all()
+        assert change.rows["new_answer"].map(lambda answer: answer is None).all()
         assert f"{quiet} of 200 real inputs get no answer any more" in change.describe()
         assert change.first(3)["why"].str.contains("gets no answer now").all()
         assert "1 -> no answer" in change.describe()

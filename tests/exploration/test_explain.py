@@ -22,52 +22,52 @@ def test_flips_are_certified_small_and_few_features(wavy):
     rule = wavy(0)
     front = explore(rule, walks=400)
     cases = PLANE.sample(60, seed=3)
-    told = front.nearest(cases)
-    to, said = flipped(front, told, rule)
-    assert (said == told["becomes"]).all()
-    assert (rule(cases) == told["answer"]).all()
-    assert (told["answer"] != told["becomes"]).all()
-    assert (told["flip_distance"] <= told["distance"] + 1e-3).all()
-    assert told["flip_distance"].mean() < told["distance"].mean()
-    np.testing.assert_allclose(PLANE.distance(cases, to, scaled=True), told["flip_distance"])
-    pd.testing.assert_frame_equal(told, front.nearest(cases))  # nothing random in it
+    flips = front.nearest(cases)
+    to, answers = flipped(front, flips, rule)
+    assert (answers == flips["becomes"]).all()
+    assert (rule(cases) == flips["answer"]).all()
+    assert (flips["answer"] != flips["becomes"]).all()
+    assert (flips["flip_distance"] <= flips["distance"] + 1e-3).all()
+    assert flips["flip_distance"].mean() < flips["distance"].mean()
+    np.testing.assert_allclose(PLANE.distance(cases, to, scaled=True), flips["flip_distance"])
+    pd.testing.assert_frame_equal(flips, front.nearest(cases))  # nothing random in it
 
 
 def test_irrelevant_features_do_not_change():
     space = dm.Space([dm.Continuous(name, 0, 10) for name in "xyzw"])
     front = explore(step(4.0), space)
-    told = front.nearest(space.sample(20, seed=1))
-    assert told["change"].str.fullmatch(r"x [\d.]+ -> [\d.]+").all()
-    np.testing.assert_allclose(told["to.x"], 4.0, atol=2e-3)
+    flips = front.nearest(space.sample(20, seed=1))
+    assert flips["change"].str.fullmatch(r"x [\d.]+ -> [\d.]+").all()
+    np.testing.assert_allclose(flips["to.x"], 4.0, atol=2e-3)
 
 
 def test_k_pairs_and_the_names_of_cases():
     front = explore(step(4.0))
     cases = pd.DataFrame({"x": [1.0, 9.0], "y": [5.0, 5.0]}, index=["ann", "bob"])
-    told = front.nearest(cases, k=3)
-    assert told["case"].tolist() == ["ann"] * 3 + ["bob"] * 3
-    assert told["rank"].tolist() == [1, 2, 3] * 2
-    for _, some in told.groupby("case"):
+    flips = front.nearest(cases, k=3)
+    assert flips["case"].tolist() == ["ann"] * 3 + ["bob"] * 3
+    assert flips["rank"].tolist() == [1, 2, 3] * 2
+    for _, some in flips.groupby("case"):
         assert some["distance"].is_monotonic_increasing
         assert some["pair"].is_unique
-    row = front.pairs.iloc[told["pair"][0]]
+    row = front.pairs.iloc[flips["pair"][0]]
     near = min(
         PLANE.distance({"x": 1.0, "y": 5.0}, {"x": row[f"{e}.x"], "y": row[f"{e}.y"]}, scaled=True) for e in "ab"
     )
-    assert told["distance"][0] == pytest.approx(near)
+    assert flips["distance"][0] == pytest.approx(near)
     assert len(front.nearest(PLANE.points(cases), k=10_000)) == 2 * len(front)
     assert front.nearest({"x": 1.0, "y": 5.0})["case"].tolist() == [0]
 
 
 @pytest.mark.slow
 def test_flips_of_mixed_data_are_valid(mixed_front, people):
-    told = mixed_front.nearest(people.head(80), k=2)
-    to, _ = flipped(mixed_front, told, lambda frame: frame)
+    flips = mixed_front.nearest(people.head(80), k=2)
+    to, _ = flipped(mixed_front, flips, lambda frame: frame)
     assert mixed_front.space.valid(to).all()
     frame = mixed_front.space.points(to).frame
-    assert (credit(frame) == told["becomes"]).all()
-    assert (told["becomes"] != told["answer"]).all()
-    assert (told["flip_distance"] <= told["distance"] + 1 + 1e-3).all()  # the other end may be a category away
+    assert (credit(frame) == flips["becomes"]).all()
+    assert (flips["becomes"] != flips["answer"]).all()
+    assert (flips["flip_distance"] <= flips["distance"] + 1 + 1e-3).all()  # the other end may be a category away
 
 
 def test_tied_features_are_restored_together():
@@ -80,28 +80,28 @@ def test_tied_features_are_restored_together():
         return np.where((f["c"] == 1) & (f["x"] > 0.5), "yes", "no")
 
     front = explore(rule, space, walks=400, strategy="random_target")
-    told = front.nearest(space.sample(30, seed=2))
-    to, _ = flipped(front, told, rule)
+    flips = front.nearest(space.sample(30, seed=2))
+    to, _ = flipped(front, flips, rule)
     assert space.valid(to).all()
-    assert (rule(to) == told["becomes"]).all()
-    assert (told["answer"] != told["becomes"]).all()
+    assert (rule(to) == flips["becomes"]).all()
+    assert (flips["answer"] != flips["becomes"]).all()
 
 
 def test_regressors_flip_over_their_threshold():
     front = explore(lambda f: f["x"] * 1.0 + 0.1 * f["y"], threshold=5.0)
-    told = front.nearest({"x": 1.0, "y": 5.0})
-    assert told["answer"][0] == pytest.approx(1.5)
-    assert 5.0 < told["becomes"][0] < 5.1
+    flips = front.nearest({"x": 1.0, "y": 5.0})
+    assert flips["answer"][0] == pytest.approx(1.5)
+    assert 5.0 < flips["becomes"][0] < 5.1
 
 
 def test_without_a_system_the_change_leads_to_the_far_end(tmp_path):
     front = explore(step(4.0))
     front.save(tmp_path / "front.parquet")
     loaded = dm.Front.load(tmp_path / "front.parquet")
-    told = loaded.nearest({"x": 1.0, "y": 5.0})
-    assert told["answer"].isna().all()
-    assert told["becomes"].tolist() == ["high"]
-    assert told["to.x"][0] == pytest.approx(4.0, abs=1e-3)
+    flips = loaded.nearest({"x": 1.0, "y": 5.0})
+    assert flips["answer"].isna().all()
+    assert flips["becomes"].tolist() == ["high"]
+    assert flips["to.x"][0] == pytest.approx(4.0, abs=1e-3)
     assert loaded.attach(step(4.0)).nearest({"x": 1.0, "y": 5.0})["answer"].tolist() == ["low"]
 
 
@@ -125,16 +125,16 @@ def test_a_system_that_fails_at_the_case_flips_nothing():
             raise RuntimeError("too high")
         return np.where(f["x"] > 5, "a", "b")
 
-    told = explore(fails, walks=50).nearest(pd.DataFrame({"x": [1.0, 1.0], "y": [9.5, 5.0]}))
-    assert told["becomes"].tolist() == [None, "a"]
-    assert told["change"].tolist()[0] == ""
-    assert np.isnan(told["flip_distance"][0])
+    flips = explore(fails, walks=50).nearest(pd.DataFrame({"x": [1.0, 1.0], "y": [9.5, 5.0]}))
+    assert flips["becomes"].tolist() == [None, "a"]
+    assert flips["change"].tolist()[0] == ""
+    assert np.isnan(flips["flip_distance"][0])
 
 
 @pytest.mark.slow
 def test_flips_are_no_larger_than_a_single_feature_needs(mixed_front, people):
     cases = people.head(15)
-    told = mixed_front.nearest(cases)
+    nearest = mixed_front.nearest(cases)
     own, best = credit(cases), np.full(len(cases), np.inf)
     for name in ("income", "debt", "age"):
         feature = mixed_front.space[name]
@@ -143,8 +143,8 @@ def test_flips_are_no_larger_than_a_single_feature_needs(mixed_front, people):
             flips = (credit(to) != own) & (to["debt"] <= to["income"]).to_numpy()
             far = mixed_front.space.distance(cases, to, scaled=True)
             best = np.where(flips, np.minimum(best, far), best)
-    assert (told["flip_distance"] <= 1.1 * best + 1e-3).all()
-    assert told["flip_distance"].median() < 0.25
+    assert (nearest["flip_distance"] <= 1.1 * best + 1e-3).all()
+    assert nearest["flip_distance"].median() < 0.25
     few = mixed_front.nearest(cases, k=3)
     least = few.groupby("case")["flip_distance"].transform("min")
     assert (few["flip_distance"] == least)[few["rank"] == 1].all()

@@ -13,7 +13,7 @@ from datamorphic.reporting.html import render_page
 from support.fronts import EVIL, explore, step
 
 
-def shown(figure):
+def list_html_texts(figure):
     """All texts of a figure that plotly would read as HTML."""
     return figure.to_json()
 
@@ -71,7 +71,7 @@ def test_one_feature_gets_a_line_for_each_border():
 
 
 def test_an_empty_front_says_so(empty_front):
-    assert "no border was found" in shown(empty_front.plot())
+    assert "no border was found" in list_html_texts(empty_front.plot())
     page = build_front_page(empty_front)
     assert page.verdict.startswith("No border was found")
     assert page.verdict in render_page(page)
@@ -91,8 +91,8 @@ def test_hostile_names_and_labels_are_shown_as_text():
     front = explore(lambda f: np.where((f[EVIL] > 0.5) ^ (f["c" + EVIL] == EVIL), EVIL, "fine"), space)
     assert set(front.kinds) == {f"{EVIL} | fine"}
     for figure in (front.plot(), front.plot(EVIL), front.plot("c" + EVIL, EVIL)):
-        assert "<img" not in shown(figure)
-        assert "&lt;img" in shown(figure)
+        assert "<img" not in list_html_texts(figure)
+        assert "&lt;img" in list_html_texts(figure)
     page = render_page(build_front_page(front))
     assert "<img" not in page[page.index("<body>") :]
     change = front.diff(explore(lambda f: np.full(len(f), EVIL), space))

@@ -50,19 +50,19 @@ def test_only_features_that_the_model_uses_decide():
 
 
 def test_deciding_features_are_queried_once_without_output_and_within_a_limit(capsys):
-    asked = []
+    batch_sizes = []
 
     def rule(f):
-        asked.append(len(f))
+        batch_sizes.append(len(f))
         print("busy")
         return np.where(f["x"] + f["y"] > 10, "a", "b")
 
     front = explore(rule, walks=100, strategy="random_target")
-    before = sum(asked)
+    before = sum(batch_sizes)
     capsys.readouterr()
     front.deciding(), front.deciding(), front.describe()
     assert capsys.readouterr().out == ""
-    assert 0 < sum(asked) - before <= max(100, front.calls // 4)
+    assert 0 < sum(batch_sizes) - before <= max(100, front.calls // 4)
 
 
 def test_tied_features_decide_together():

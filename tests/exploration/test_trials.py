@@ -18,7 +18,7 @@ def make_trial(strategy, *, distance=12, seeds_per_walk=0.5, subject="Box 2"):
 
 def measure_plainly(fronts, distance, seeds_per_walk):
     """Return capability, runs and pairs per walk of walks that end after `distance` steps, walk by walk."""
-    walks = found = runs = pairs = 0
+    walks = successes = runs = pairs = 0
     for front in fronts:
         for walk in range(front.walks):
             own = np.flatnonzero(front.walk == walk)
@@ -27,8 +27,8 @@ def measure_plainly(fronts, distance, seeds_per_walk):
             walks += 1
             runs += min(steps, distance)
             if len(own) and steps <= distance:
-                found, pairs, runs = found + 1, pairs + len(own), runs + narrowing
-    return found / walks, seeds_per_walk + runs / walks, pairs / walks
+                successes, pairs, runs = successes + 1, pairs + len(own), runs + narrowing
+    return successes / walks, seeds_per_walk + runs / walks, pairs / walks
 
 
 @pytest.mark.parametrize("strategy", ["random_walk", "directed_walk", "random_target"])

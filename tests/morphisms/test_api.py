@@ -101,7 +101,7 @@ def found_once(tmp_path_factory):
 
 
 @pytest.fixture
-def found(store, found_once):
+def store_of_midpoint(store, found_once):
     """A store of one check, which found the wrong midpoint of S."""
     shutil.copy(found_once, store)
     assert kept_cases(store, "midpoint")
@@ -120,20 +120,22 @@ def test_counterexamples_are_tried_first_until_they_are_fixed(store, faulty, sou
     for seed in (1, 2):  # or it would prove nothing that it is found below
         assert outcome(dm.laws(broken, examples=1, seed=seed))[law] == "HOLDS"
 
-    found = dm.laws(broken, examples=MANY, store=store)
-    assert outcome(found)[law] == "BROKEN"
-    assert found.tried_first == NOTHING
+    report = dm.laws(broken, examples=MANY, store=store)
+    assert outcome(report)[law] == "BROKEN"
+    assert report.tried_first == NOTHING
     (case,) = kept_cases(store, law)
     assert (case.system, case.verdict, case.times) == ("S", "BROKEN", 1)
-    words = {result.law: result.words for result in found.broken}
+    words = {result.law: result.words for result in report.broken}
     assert case.message == words[law]
 
     for seed in (1,):
         again = dm.laws(broken, examples=1, seed=seed, store=store)
-        (told,) = (result for result in again.broken if result.law == law)
-        assert told.words == words[law]
-        pd.testing.assert_frame_equal(told.cases, next(result.cases for result in found.broken if result.law == law))
-        assert told.first == (True,)
+        (broken_law,) = (result for result in again.broken if result.law == law)
+        assert broken_law.words == words[law]
+        pd.testing.assert_frame_equal(
+            broken_law.cases, next(result.cases for result in report.broken if result.law == law)
+        )
+        assert broken_law.first == (True,)
     assert kept_cases(store, law)[0].times == 2
 
     after = dm.laws(mended, examples=1, seed=5, store=store)
@@ -145,8 +147,8 @@ def test_counterexamples_are_tried_first_until_they_are_fixed(store, faulty, sou
 
 
 @pytest.mark.slow
-def test_stored_counterexamples_are_readable(found):
-    (case,) = (failure.case for failure in kept_cases(found, "midpoint"))
+def test_stored_counterexamples_are_readable(store_of_midpoint):
+    (case,) = (failure.case for failure in kept_cases(store_of_midpoint, "midpoint"))
     assert set(case) == set("xyz")
     for row in case.values():
         assert set(row) == set("xncy")
@@ -251,8 +253,8 @@ class Stuck(Mended):
 
 @pytest.mark.slow
 def test_completeness_remembers_the_row_that_is_stuck(store):
-    found = dm.laws(Stuck, examples=MANY, store=store)
-    assert [result.law for result in found.broken] == ["completeness"]
+    report = dm.laws(Stuck, examples=MANY, store=store)
+    assert [result.law for result in report.broken] == ["completeness"]
     (case,) = kept_cases(store)
     assert 8.5 <= case.case["x"]["x"] <= 9.5
     assert case.case["x"]["y"] not in build_pool(Stuck.space)[build_pool(Stuck.space)[:, 0] == case.case["x"]["x"], 1]
@@ -319,9 +321,9 @@ def test_laws_about_batches_are_tried_again_with_the_pool(store, system, law):
         [dm.Categorical("x", ["a"]), dm.Categorical("y", ["a"]), dm.Categorical("z", ["a"])],
     ],
 )
-def test_counterexamples_of_another_space_are_neither_tried_nor_removed(found, features):
+def test_counterexamples_of_another_space_are_neither_tried_nor_removed(store_of_midpoint, features):
     broken = called("S", WrongMidpoint)
-    before = kept_cases(found)
+    before = kept_cases(store_of_midpoint)
 
     class Other:
         space = dm.Space(features)
@@ -330,19 +332,19 @@ def test_counterexamples_of_another_space_are_neither_tried_nor_removed(found, f
         def mid(self, a, b):
             return self.space.midpoint(a, b)
 
-    other = dm.laws(type("S", (Other,), {}), examples=5, store=found)
+    other = dm.laws(type("S", (Other,), {}), examples=5, store=store_of_midpoint)
     assert other.tried_first == NOTHING
     assert "tried first" not in str(other)
-    assert kept_cases(found) == before
-    assert outcome(dm.laws(broken, examples=1, seed=1, store=found))["midpoint"] == "BROKEN"
+    assert kept_cases(store_of_midpoint) == before
+    assert outcome(dm.laws(broken, examples=1, seed=1, store=store_of_midpoint))["midpoint"] == "BROKEN"
 
 
 @pytest.mark.slow
-def test_counterexamples_that_break_a_new_constraint_are_not_tried(found):
+def test_counterexamples_that_break_a_new_constraint_are_not_tried(store_of_midpoint):
     tied = dm.Space(list(MIXED.features), constraints=["x <= n", "n <= 30"])
-    report = dm.laws(called("S", space=tied), examples=30, store=found)
+    report = dm.laws(called("S", space=tied), examples=30, store=store_of_midpoint)
     assert report.tried_first == NOTHING
-    assert kept_cases(found)
+    assert kept_cases(store_of_midpoint)
 
 
 def test_invalid_counterexamples_in_the_store_are_not_tried(store):
@@ -363,8 +365,8 @@ def test_invalid_counterexamples_in_the_store_are_not_tried(store):
     assert len(kept_cases(store)) == len(rows)
 
 
-def test_a_law_that_is_not_checked_keeps_its_counterexamples(found):
-    before = kept_cases(found, "midpoint")
+def test_a_law_that_is_not_checked_keeps_its_counterexamples(store_of_midpoint):
+    before = kept_cases(store_of_midpoint, "midpoint")
 
     class Without:
         space = MIXED
@@ -373,9 +375,9 @@ def test_a_law_that_is_not_checked_keeps_its_counterexamples(found):
         def more(self, p):
             return self.space.move(p, "up", "n")
 
-    report = dm.laws(type("S", (Without,), {}), examples=20, store=found)
+    report = dm.laws(type("S", (Without,), {}), examples=20, store=store_of_midpoint)
     assert outcome(report)["midpoint"] == "NOT CHECKED"
-    assert kept_cases(found, "midpoint") == before
+    assert kept_cases(store_of_midpoint, "midpoint") == before
 
 
 def test_features_of_moves_are_inferred_from_many_points(store):
@@ -441,22 +443,22 @@ def test_a_check_is_kept_as_a_run(store):
 
 
 @pytest.mark.parametrize(
-    ("error", "state", "told"),
+    ("error", "state", "message"),
     [(KeyboardInterrupt, "interrupted", "stopped by the user"), (TestSystemError("no luck"), "failed", "no luck")],
 )
-def test_an_interrupted_check_keeps_its_counterexamples(found, error, state, told):
-    before = kept_cases(found)
+def test_an_interrupted_check_keeps_its_counterexamples(store_of_midpoint, error, state, message):
+    before = kept_cases(store_of_midpoint)
 
     def distance(self, a, b):
         raise error
 
     with pytest.raises(error if isinstance(error, type) else type(error)):
-        dm.laws(called("S", distance=distance), examples=20, store=found)
-    with Store.open(found) as opened:
+        dm.laws(called("S", distance=distance), examples=20, store=store_of_midpoint)
+    with Store.open(store_of_midpoint) as opened:
         run = opened.runs()[-1]
-    assert (run.state, run.message) == (state, told)
+    assert (run.state, run.message) == (state, message)
     assert run.seconds > 0
-    assert kept_cases(found) == before
+    assert kept_cases(store_of_midpoint) == before
 
 
 def test_invalid_arguments_start_no_run(store):
@@ -556,14 +558,14 @@ def test_the_command_works_without_a_store(run, store, tmp_path):
     assert [path.name for path in tmp_path.glob("*.sqlite")] == ["other.sqlite"]
 
 
-def test_a_terminal_shows_what_was_tried_first(run, found, monkeypatch, capsys):
+def test_a_terminal_shows_what_was_tried_first(run, store_of_midpoint, monkeypatch, capsys):
     from rich.console import Console
 
     from datamorphic.cli import console
 
     screen = Console(width=100, force_terminal=True, no_color=True, highlight=False)
     monkeypatch.setattr(console, "make_console", lambda: screen)
-    console.print_text(dm.laws(called("S", WrongMidpoint), examples=1, store=found).describe())
+    console.print_text(dm.laws(called("S", WrongMidpoint), examples=1, store=store_of_midpoint).describe())
     assert "still breaking, 0 fixed" in capsys.readouterr().out
 
 
@@ -574,11 +576,11 @@ def test_stored_checks_can_be_listed_shown_and_exported_but_not_resumed(run, tmp
     listed = run("runs", "list").stdout.splitlines()
     assert "1 of 10 laws broken" in listed[1]
     assert "0 of 10 laws broken" in listed[2]
-    shown = run("runs", "show", "1").stdout
-    assert "run 1: laws of Corner, finished" in shown
-    assert "cornered_system:Corner" in shown
-    assert ": mid of a point with itself is another point" in shown
-    assert "0 runs" not in shown
+    text = run("runs", "show", "1").stdout
+    assert "run 1: laws of Corner, finished" in text
+    assert "cornered_system:Corner" in text
+    assert ": mid of a point with itself is another point" in text
+    assert "0 runs" not in text
     assert json.loads(run("runs", "show", "1", "--json").stdout)["verdicts"][4]["verdict"] == "BROKEN"
     assert run("runs", "export", "1").exit_code == 0
     assert sorted(file.name for file in (tmp_path / "run-1").iterdir()) == ["result.json", "run.json"]
@@ -605,7 +607,7 @@ def test_an_interrupted_check_does_not_offer_to_resume(run):
     assert stopped.exit_code == 130
     assert "resume" not in stopped.output
     assert "datamorphic runs show 1" in stopped.stderr
-    shown = run("runs", "show", "1").stdout
-    assert "laws of Stopped, interrupted" in shown
-    assert "resume" not in shown
-    assert "Run it again: datamorphic laws cornered_system:Stopped" in shown
+    text = run("runs", "show", "1").stdout
+    assert "laws of Stopped, interrupted" in text
+    assert "resume" not in text
+    assert "Run it again: datamorphic laws cornered_system:Stopped" in text

@@ -248,9 +248,9 @@ def test_progress_is_shown_on_request(monkeypatch, capsys):
 
     monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
     dm.laws(Sound, examples=20, progress=True)
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert "the law of locality" in shown.err
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "the law of locality" in output.err
 
 
 def test_triples_do_not_depend_on_the_modules_that_are_loaded(monkeypatch, tmp_path):

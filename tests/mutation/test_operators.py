@@ -102,8 +102,8 @@ def test_code_that_computes_nothing_is_not_mutated():
     text = (
         LEFT_ALONE.replace("TYPE_CHECKING:", "CHECKING:").replace("learners()", "teachers()").replace("like", "unlike")
     )
-    found = {mutant.function for mutant in make_mutants(text.replace('__name__ == "__main__"', "name"))}
-    assert found == {"", "A.unlike", "teachers"}
+    functions = {mutant.function for mutant in make_mutants(text.replace('__name__ == "__main__"', "name"))}
+    assert functions == {"", "A.unlike", "teachers"}
 
 
 AWKWARD = '''# ä comment with ünicode, so that bytes and characters differ
@@ -170,10 +170,10 @@ class Put(ast.NodeTransformer):
 @pytest.mark.slow
 def test_source_texts_agree_with_syntax_trees():
     """Operators change trees; what is run and shown is text. Both must be the same, on the same lines."""
-    tree, found = ast.parse(AWKWARD), make_mutants(AWKWARD)
+    tree, mutants = ast.parse(AWKWARD), make_mutants(AWKWARD)
     place = {id(node): number for number, node in enumerate(ast.walk(tree))}
-    assert {mutant.operator for mutant in found} == set(OPERATORS)
-    for mutant, change in zip(found, find_changes(tree), strict=True):
+    assert {mutant.operator for mutant in mutants} == set(OPERATORS)
+    for mutant, change in zip(mutants, find_changes(tree), strict=True):
         wanted = ast.parse(AWKWARD)
         old = next(itertools.islice(ast.walk(wanted), place[id(change.before)], None))
         assert ast.dump(ast.parse(mutant.source)) == ast.dump(Put(old, change.after).visit(wanted)), mutant
@@ -229,9 +229,9 @@ def test_the_reference_learners_have_enough_mutants(program):
 
 
 def test_the_fault_of_the_study_is_among_the_mutants():
-    found = [str(mutant) for mutant in make_mutants(read_program(knn).text, ["ASR"])]
+    texts = [str(mutant) for mutant in make_mutants(read_program(knn).text, ["ASR"])]
     wanted = "squared_distance: total += difference * difference -> total = difference * difference"
-    assert sum(item.endswith(wanted) for item in found) == 1
+    assert sum(item.endswith(wanted) for item in texts) == 1
 
 
 # -- modules from memory --------------------------------------------------------------------------------------
@@ -403,5 +403,5 @@ def test_the_smallest_set_is_the_first_of_the_smallest():
         sets = (combination for size in range(7) for combination in itertools.combinations(range(6), size))
         first = next(item for item in sets if (table[list(item)].any(axis=0) == wanted).all())
         assert kills.smallest_set() == ["abcdef"[place] for place in first]
-        alone = [name for name, found in kills.unique_kills.items() if found]
+        alone = [name for name, mutants in kills.unique_kills.items() if mutants]
         assert set(alone) <= set(kills.smallest_set())

@@ -55,12 +55,12 @@ FAULTS = {  # the module, a place in its text, what is planted there, and the le
 @pytest.fixture
 def planted(request):
     """The learner with the fault, and the estimator whose algorithm it claims to be."""
-    home, place, fault, made = FAULTS[request.param]
+    home, place, fault, make_learner = FAULTS[request.param]
     text = inspect.getsource(home)
     assert text.count(place) == 1
     with load_module(text.replace(place, fault), home.__name__) as module:
-        learner = made(module)
-        yield learner, KNeighborsClassifier(made(knn).k) if home is knn else GaussianNB()
+        learner = make_learner(module)
+        yield learner, KNeighborsClassifier(make_learner(knn).k) if home is knn else GaussianNB()
 
 
 @pytest.mark.slow

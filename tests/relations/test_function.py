@@ -176,8 +176,8 @@ def test_domains_of_affine_follow_ups_are_exact():
     assert list(map(str, boxes)) == ["(0, 2) x (7, 13)", "(-2, 3) x (0, 1)", "(-2, 1) x (-8, 7)"]
     assert not any(box.estimated for box in boxes)
     corners = np.array([[a, b] for a in (0, 1) for b in (-2, 3)], dtype=float)
-    made = relation.follow_inputs(relation.follow(corners))
-    for box, value in zip(boxes, made, strict=True):
+    follow_ups = relation.follow_inputs(relation.follow(corners))
+    for box, value in zip(boxes, follow_ups, strict=True):
         assert (value.min(axis=0), value.max(axis=0)) == (pytest.approx(box.low), pytest.approx(box.high))
 
 
@@ -259,7 +259,7 @@ def test_boxes():
 
 
 @in_one_test(
-    ("given", "why"),
+    ("domain", "why"),
     [
         ((1, 0), "is empty"),
         ((0, np.inf), "not finite"),
@@ -272,9 +272,9 @@ def test_boxes():
         (dm.Space([dm.Continuous("x")]), "'x' has none"),
     ],
 )
-def test_invalid_domains_are_rejected(given, why):
+def test_invalid_domains_are_rejected(domain, why):
     with pytest.raises(ArgumentError, match=why):
-        Box.of(given)
+        Box.of(domain)
 
 
 # -- comparing ----------------------------------------------------------------------------------------------------------
@@ -292,12 +292,12 @@ def plainly(kind, tolerance, relative):
             continue
         allowed = tolerance * (max(abs(a), abs(b)) if relative else 1)
         if kind == "less":
-            kept = a < b
+            holds = a < b
         elif kind == "at_most":
-            kept = a <= b or a - b <= allowed
+            holds = a <= b or a - b <= allowed
         else:
-            kept = abs(a - b) <= allowed if math.isfinite(b) else False
-        yield H if kept else V
+            holds = abs(a - b) <= allowed if math.isfinite(b) else False
+        yield H if holds else V
 
 
 @in_one_test("relative", [False, True])
@@ -363,8 +363,8 @@ def test_one_side_may_be_one_number():
 
 def test_margins():
     relation = FunctionRelation(name="r", domain=(0, 1), follow_up=lambda x: x, tolerance=0.1)
-    given, left = relation.judge([np.zeros(4)] * 2, [np.zeros(4), np.array([0, 0.05, 0.2, NAN])])
-    assert given.tolist() == [H, H, V, U]
+    group_verdicts, left = relation.judge([np.zeros(4)] * 2, [np.zeros(4), np.array([0, 0.05, 0.2, NAN])])
+    assert group_verdicts.tolist() == [H, H, V, U]
     np.testing.assert_allclose(left, [1, 0.5, NAN, NAN])
     inequality = FunctionRelation(name="r", domain=(0, 1), follow_up=lambda x: x, less=both)
     assert inequality.judge([np.zeros(2)] * 2, [np.zeros(2), np.array([3.0, -1])])[1].tolist()[0] == 3
@@ -372,15 +372,15 @@ def test_margins():
 
 def test_groups_without_all_answers_are_undefined():
     relation = FunctionRelation(name="r", domain=(0, 1), follow_up=lambda x: x)
-    given, _ = relation.judge([np.zeros(2)] * 2, [np.zeros(2)] * 2, np.array([True, False]))
-    assert given.tolist() == [H, U]
+    group_verdicts, _ = relation.judge([np.zeros(2)] * 2, [np.zeros(2)] * 2, np.array([True, False]))
+    assert group_verdicts.tolist() == [H, U]
 
 
 # -- wrong use ----------------------------------------------------------------------------------------------------------
 
 
 @in_one_test(
-    ("given", "why"),
+    ("options", "why"),
     [
         ({"sources": 0}, "'sources'"),
         ({"tolerance": -1}, "'tolerance'"),
@@ -403,13 +403,13 @@ def test_groups_without_all_answers_are_undefined():
         ({"uses_outputs": True, "follow_domain": (0, 1)}, "and the keyword 'outputs': got an unexpected"),
     ],
 )
-def test_invalid_relations_are_rejected(given, why):
+def test_invalid_relations_are_rejected(options, why):
     with pytest.raises(ArgumentError, match=why):
-        FunctionRelation(**{"name": "r", "domain": (0, 1), "follow_up": lambda x: x, **given})
+        FunctionRelation(**{"name": "r", "domain": (0, 1), "follow_up": lambda x: x, **options})
 
 
 @in_one_test(
-    ("given", "why"),
+    ("options", "why"),
     [
         ({"follow_up": lambda x: x[:2]}, "follow_up of the relation 'r' must return one row for each of 3 groups"),
         ({"follow_up": lambda x: np.zeros((3, 1, 1))}, r"shape \(3, 1, 1\)"),
@@ -420,9 +420,9 @@ def test_invalid_relations_are_rejected(given, why):
         ({"make_inputs": lambda x: x[:2]}, "make_inputs of the relation 'r' must return one row"),
     ],
 )
-def test_functions_with_invalid_results_are_rejected(given, why):
+def test_functions_with_invalid_results_are_rejected(options, why):
     relation = FunctionRelation(
-        **{"name": "r", "domain": (0, 1), "follow_up": lambda x: x, "follow_domain": (0, 1), **given}
+        **{"name": "r", "domain": (0, 1), "follow_up": lambda x: x, "follow_domain": (0, 1), **options}
     )
     with pytest.raises(TestSystemError, match=why):
         put(relation, np.sin, [[0.1], [0.2], [0.3]])

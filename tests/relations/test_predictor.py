@@ -125,9 +125,9 @@ def test_a_user_defined_relation():
     def strange(frame):
         return np.where(frame["x"].between(5, 6), "high", "low")
 
-    found = run_relation_check(Richer(), dm.wrap(strange, space=SPACE), POINTS)
-    assert found.groups.count(VIOLATED) == int(POINTS.frame["x"].between(5, 6).sum()) > 0
-    case, ordinary = found.smallest.source.codes[0], find_usual_values(POINTS)
+    outcome = run_relation_check(Richer(), dm.wrap(strange, space=SPACE), POINTS)
+    assert outcome.groups.count(VIOLATED) == int(POINTS.frame["x"].between(5, 6).sum()) > 0
+    case, ordinary = outcome.smallest.source.codes[0], find_usual_values(POINTS)
     assert (case[1:] == ordinary[1:]).all()  # what does not matter has its usual value
 
 

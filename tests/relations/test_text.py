@@ -25,14 +25,14 @@ def model(reviews):
 def test_follow_ups():
     frame = pd.DataFrame({"text": ["Anna likes a film.", "no name here", "", "WEI!"]})
     relations = dm.relations.text_relations(synonyms={"film": ["movie"]})
-    made = {name: relation.follow_up(frame, None)["text"].tolist() for name, relation in relations.items()}
-    assert made["text.letter case"] == ["ANNA LIKES A FILM.", "NO NAME HERE", "", "WEI!"]
-    assert made["text.punctuation"] == ["Anna likes a film", "no name here.", "", "WEI"]
-    assert made["text.spaces"] == ["Anna  likes  a  film. ", "no  name  here ", " ", "WEI! "]
-    assert made["text.neutral words"][1] == "By the way, no name here"
-    assert made["text.synonym"][:2] == ["Anna likes a movie.", "no name here"]
-    assert sorted(made["text.typo"][0]) == sorted(frame["text"][0])
-    other = made["text.first name"][0].split()[0]
+    texts = {name: relation.follow_up(frame, None)["text"].tolist() for name, relation in relations.items()}
+    assert texts["text.letter case"] == ["ANNA LIKES A FILM.", "NO NAME HERE", "", "WEI!"]
+    assert texts["text.punctuation"] == ["Anna likes a film", "no name here.", "", "WEI"]
+    assert texts["text.spaces"] == ["Anna  likes  a  film. ", "no  name  here ", " ", "WEI! "]
+    assert texts["text.neutral words"][1] == "By the way, no name here"
+    assert texts["text.synonym"][:2] == ["Anna likes a movie.", "no name here"]
+    assert sorted(texts["text.typo"][0]) == sorted(frame["text"][0])
+    other = texts["text.first name"][0].split()[0]
     assert find_group(other)
     assert find_group(other) != find_group("Anna")
     assert relations["text.first name"].applies(frame).tolist() == [True, False, False, False]

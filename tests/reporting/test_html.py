@@ -248,9 +248,9 @@ def test_text_has_contrast_in_both_colour_schemes():
 
 
 def test_the_page_shows_everything(usual_page):
-    shown = " ".join(Parsed(usual_page).text.split())
+    text = " ".join(Parsed(usual_page).text.split())
     result = example()
-    assert shown.lower().index(result.headline) < shown.index("4 findings")
+    assert text.lower().index(result.headline) < text.index("4 findings")
     for part in (
         "Fault The answer depends on the order of the columns",
         f"Concern: {LEVEL_MEANINGS['concern']}",
@@ -266,12 +266,12 @@ def test_the_page_shows_everything(usual_page):
         "scikit-learn 1.9.0",
         "43.2 s and 67,411 rows computed by the model (budget: 1m)",
     ):
-        assert part in shown, part
+        assert part in text, part
     for finding in result.findings:
-        assert result.command(finding) in shown
-        assert finding.remedy in shown
+        assert result.command(finding) in text
+        assert finding.remedy in text
     titles = [finding.title for finding in result.findings]
-    places = [shown.rindex(title) for title in titles]
+    places = [text.rindex(title) for title in titles]
     assert places == sorted(places)
 
 
@@ -290,15 +290,15 @@ def test_the_page_shows_everything(usual_page):
 def test_a_page_without_findings_lists_its_checks(outcomes, head):
     result = AuditResult(subject="m", kind="k", data="d", outcomes=outcomes, seed=0, budget="1m", seconds=1.0, calls=1)
     report = build_page(result)
-    found = report.sections[0]
+    first_section = report.sections[0]
     assert report.state == ("good" if result.passed else "warn")
-    assert found.heading == head
-    assert found.state == ("good" if [outcome.state for outcome in outcomes] == ["passed"] else "warn")
+    assert first_section.heading == head
+    assert first_section.state == ("good" if [outcome.state for outcome in outcomes] == ["passed"] else "warn")
     assert render_page(report)
 
 
 def test_an_example_without_a_case_is_a_sentence():
-    told = Finding(
+    finding = Finding(
         check="a",
         about="",
         title="t",
@@ -313,7 +313,7 @@ def test_an_example_without_a_case_is_a_sentence():
             subject="m",
             kind="k",
             data="d",
-            outcomes=(Outcome(check="a", asks="?", state="found", findings=(told,)),),
+            outcomes=(Outcome(check="a", asks="?", state="found", findings=(finding,)),),
             seed=0,
             budget="1m",
             seconds=1.0,
@@ -393,15 +393,15 @@ def test_a_large_page_is_trimmed_and_says_so():
         )
     )
     assert MAX_PAGE_BYTES / 4 < len(page.encode()) <= MAX_PAGE_BYTES < 1_000_000
-    shown = Parsed(page).text
-    assert re.search(r"The first [\d,]+ of 200,000 rows are shown; sorting sorts these\.", shown)
-    assert re.search(r"The first \d+ of 100 columns are shown\.", shown)
-    assert re.search(r"[\d,]+ of 40,000 points are drawn, evenly chosen from each group", shown)
-    assert re.search(r"[\d,]+ of 40,000 real inputs are drawn", shown)
-    assert re.search(r"[\d,]+ rare groups are drawn as one", shown)
-    assert re.search(r"the first 200 of 900 values of y are drawn", shown)
-    assert re.search(r"[\d,]+ of 100,000 steps are drawn, the highest and lowest among them", shown)
-    assert re.search(r"99[\d,]+ more characters left out", shown)
+    text = Parsed(page).text
+    assert re.search(r"The first [\d,]+ of 200,000 rows are shown; sorting sorts these\.", text)
+    assert re.search(r"The first \d+ of 100 columns are shown\.", text)
+    assert re.search(r"[\d,]+ of 40,000 points are drawn, evenly chosen from each group", text)
+    assert re.search(r"[\d,]+ of 40,000 real inputs are drawn", text)
+    assert re.search(r"[\d,]+ rare groups are drawn as one", text)
+    assert re.search(r"the first 200 of 900 values of y are drawn", text)
+    assert re.search(r"[\d,]+ of 100,000 steps are drawn, the highest and lowest among them", text)
+    assert re.search(r"99[\d,]+ more characters left out", text)
 
 
 def test_large_pictures_have_few_tooltips_some_in_every_group():
@@ -474,10 +474,10 @@ def test_some_points_of_every_group_are_drawn():
         notes=groups,
     )
     fewer = thin_scatter(scatter, 500, 100)
-    kept = {name: fewer.groups.count(name) for name in ("common", "rare", "seldom")}
-    assert kept["rare"] == 3
-    assert 430 <= kept["common"] <= 460
-    assert 45 <= kept["seldom"] <= 60
+    counts = {name: fewer.groups.count(name) for name in ("common", "rare", "seldom")}
+    assert counts["rare"] == 3
+    assert 430 <= counts["common"] <= 460
+    assert 45 <= counts["seldom"] <= 60
     assert all(groups[int(x)] == name for x, name in zip(fewer.x, fewer.groups, strict=True))  # rows stay together
     assert thin_scatter(scatter, 20_000, 100).x == scatter.x
 
@@ -721,9 +721,9 @@ def test_the_page_is_dark_on_request_and_white_in_print(usual, tmp_path):
     assert paper() < 100
     usual.look(dark=True, media="print")
     assert paper() > 700
-    shown = "[...document.querySelectorAll('{}')].filter(e => e.offsetParent).length"
-    assert usual.run(shown.format(".drawing")) == 2
-    assert usual.run(shown.format(".zoom")) == 0
+    count_visible = "[...document.querySelectorAll('{}')].filter(e => e.offsetParent).length"
+    assert usual.run(count_visible.format(".drawing")) == 2
+    assert usual.run(count_visible.format(".zoom")) == 0
     assert usual.run("document.documentElement.scrollWidth <= innerWidth")
     assert usual.run("getComputedStyle(document.querySelector('th button'), '::after').content") == "none"
     assert usual.pdf(tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
@@ -864,9 +864,9 @@ def test_hostile_text_does_nothing_in_a_browser(browser, evil_page, tmp_path):
     assert page.run("document.querySelectorAll('script').length") == 1
     assert page.run("document.querySelectorAll('.drawing > svg').length") == len(EVIL)
     assert page.run("document.documentElement.scrollWidth") == 360
-    shown = page.run("[...document.querySelectorAll('.drawing title')].map(e => e.textContent).join('\\n')")
-    assert "<script>document.title='owned'" in shown  # as words
-    assert "var(--bad)" in shown
+    titles = page.run("[...document.querySelectorAll('.drawing title')].map(e => e.textContent).join('\\n')")
+    assert "<script>document.title='owned'" in titles  # as words
+    assert "var(--bad)" in titles
     assert page.console == []
     assert page.requests == [(tmp_path / "evil.html").as_uri()]
 

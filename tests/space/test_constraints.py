@@ -50,8 +50,8 @@ def exercised(space, rows=300):
     ids=["compare", "whole numbers", "function", "one hot", "combinations"],
 )
 def test_moves_midpoints_and_samples_satisfy_the_constraints(space):
-    made = exercised(space)
-    assert space.valid(made).all()
+    points = exercised(space)
+    assert space.valid(points).all()
     start, target = (space.sample(20, seed=seed, points=True) for seed in (2, 3))
     for path in space.path(start, target):
         assert path.gap <= 1e-3
@@ -63,8 +63,8 @@ def test_invalid_points_are_allowed_on_request():
     case = {"free": 10.0, "total": 10.0}
     assert free.up(case, "free") == {"free": 13.5, "total": 10.0}
     assert free.valid(pd.DataFrame([case, free.up(case, "free")])).tolist() == [True, False]
-    kept = dm.Space(SULFUR, constraints=["free <= total"])
-    assert kept.up(case, "free") == case
+    strict = dm.Space(SULFUR, constraints=["free <= total"])
+    assert strict.up(case, "free") == case
 
 
 def test_a_one_hot_group_moves_as_one_feature():

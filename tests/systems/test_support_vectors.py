@@ -66,20 +66,20 @@ def test_a_machine_that_gives_other_values_is_not_replaced():
 )
 def test_every_pair_is_certified_by_the_model(model, monkeypatch):
     fit(model)
-    asked = []
+    batches = []
     machine = model[-1] if hasattr(model, "steps") else model
     predict = machine.predict
-    monkeypatch.setattr(machine, "predict", lambda rows: asked.append(np.array(rows)) or predict(rows))
+    monkeypatch.setattr(machine, "predict", lambda rows: batches.append(np.array(rows)) or predict(rows))
     front = dm.explore(model, INPUTS, "random_target", 200, refine="score")
     assert len(front) > 30
     for points, answers in ((front.a, front.a_output), (front.b, front.b_output)):
         rows = points.codes
         np.testing.assert_array_equal(model.predict(rows), answers)
         own_rows = model[:-1].transform(rows) if hasattr(model, "steps") else rows
-        known = {row.tobytes() for batch in asked[:-1] for row in np.ascontiguousarray(batch)}
+        known = {row.tobytes() for batch in batches[:-1] for row in np.ascontiguousarray(batch)}
         assert {row.tobytes() for row in np.ascontiguousarray(own_rows)} <= known
     # the rest was guided: without matrix products, every case is asked
-    assert sum(map(len, asked)) < front.runs
+    assert sum(map(len, batches)) < front.runs
 
 
 def test_rows_without_a_value_are_the_models_business():

@@ -307,18 +307,18 @@ def test_scores_survive_rows_that_fail_and_a_full_cache(training):
         decision_function = model.decision_function
 
         @staticmethod
-        def predict(given):
-            if (given["n"] == 3).any():
+        def predict(rows):
+            if (rows["n"] == 3).any():
                 raise ValueError("three")
-            return model.predict(given)
+            return model.predict(rows)
 
     cached = CachingSystem(GuardedSystem(dm.wrap(Picky(), space=space)), rows=3)
-    asked = [
+    batches = [
         pd.DataFrame({"x": [1.0, 2.0], "n": [1, 2]}),
         pd.DataFrame({"x": [1.0], "n": [3]}),
         frame[["x", "n"]].head(4),
     ]
-    for batch in [*asked, *asked]:
+    for batch in [*batches, *batches]:
         outputs = cached.execute(batch, scores=True)
         good = outputs.ok
         if good.any():
@@ -333,10 +333,10 @@ def test_rows_that_hang_again_and_again_are_given_up():
     from datamorphic.systems.base import Executor
 
     class Sleepy(Executor):
-        asked = 0
+        calls = 0
 
         def answer(self, batch, scores):
-            Sleepy.asked += 1
+            Sleepy.calls += 1
             if (batch.frame["n"] > 0).any():
                 raise SystemHung("no answer")
             return Outputs.of(np.zeros(len(batch)))
@@ -346,7 +346,7 @@ def test_rows_that_hang_again_and_again_are_given_up():
     outputs = GuardedSystem(sleepy).execute(pd.DataFrame({"n": np.arange(500)}))
     assert outputs.status.tolist() == [Status.OK] + [Status.TIMEOUT] * 499
     assert "skipped" in outputs.messages[400]
-    assert Sleepy.asked < 60
+    assert Sleepy.calls < 60
 
     class Drowsy(Sleepy):
         def answer(self, batch, scores):
@@ -407,8 +407,8 @@ def test_a_hanging_and_a_dying_row_are_told_apart(hang_clock):
     cases = pd.DataFrame({"n": [13, 31]})
     outputs = GuardedSystem(isolated, rows=2).execute(cases)
     isolated.close()
-    found = {int(cases["n"][i]): Status(outputs.status[i]) for i in np.flatnonzero(outputs.status)}
-    assert found == {13: Status.TIMEOUT, 31: Status.DIED}
+    failures = {int(cases["n"][i]): Status(outputs.status[i]) for i in np.flatnonzero(outputs.status)}
+    assert failures == {13: Status.TIMEOUT, 31: Status.DIED}
 
 
 @pytest.mark.slow
@@ -517,11 +517,11 @@ def test_support_vector_machines_tell_one_score_a_pair_of_classes(shape, piped):
     machine = SVC(decision_function_shape=shape)
     model = (make_pipeline(StandardScaler(), machine) if piped else machine).fit(frame, labels)
     sut = dm.wrap(model, space=space)
-    found = sut.execute(frame, scores=True)
+    outputs = sut.execute(frame, scores=True)
     assert sut.score_kind == "pairwise"
-    assert found.scores.shape == (200, 6)
-    first = (found.values == 0) | (found.values == 3)
-    assert ((found.scores[first, 2] > 0) == (found.values[first] == 0)).mean() > 0.95  # 0 against 3
+    assert outputs.scores.shape == (200, 6)
+    first = (outputs.values == 0) | (outputs.values == 3)
+    assert ((outputs.scores[first, 2] > 0) == (outputs.values[first] == 0)).mean() > 0.95  # 0 against 3
     assert machine.decision_function_shape == shape  # the model itself is left as it was
 
 

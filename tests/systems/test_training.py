@@ -66,32 +66,32 @@ MIXED = Training(
     ],
 )
 def test_changed_copies(data, change, x, y, t):
-    made = change(data)
-    np.testing.assert_array_equal(made.x, x)
-    np.testing.assert_array_equal(made.t, t)
-    assert made.y.tolist() == list(y)
-    assert made.framed == data.framed
-    assert len(made) == len(t)
+    copy = change(data)
+    np.testing.assert_array_equal(copy.x, x)
+    np.testing.assert_array_equal(copy.t, t)
+    assert copy.y.tolist() == list(y)
+    assert copy.framed == data.framed
+    assert len(copy) == len(t)
     np.testing.assert_array_equal(data.x, X)  # the original stays
     assert data.y.tolist() == ["a", "b", "a"]
-    if made.framed:
-        assert list(made.x) == list(made.t)
-        assert made.x.index.tolist() == list(range(len(made.y)))
+    if copy.framed:
+        assert list(copy.x) == list(copy.t)
+        assert copy.x.index.tolist() == list(range(len(copy.y)))
 
 
 def test_only_numbers_are_numbers():
     assert MIXED.numeric.tolist() == [0, 3]
     np.testing.assert_array_equal(MIXED.numbers, [[1, 0.5], [2, np.nan], [3, 2], [4, 1]])
-    made = MIXED.with_numbers(MIXED.numbers * 2)
-    assert made.x["c"].tolist() == ["u", "v", "u"]
-    assert made.x["n"].tolist() == [2, 4, 6]
-    assert made.t["flag"].tolist() == [False]
+    copy = MIXED.with_numbers(MIXED.numbers * 2)
+    assert copy.x["c"].tolist() == ["u", "v", "u"]
+    assert copy.x["n"].tolist() == [2, 4, 6]
+    assert copy.t["flag"].tolist() == [False]
 
 
 def test_appended_rows_keep_the_types_of_the_columns():
-    made = MIXED.appended(MIXED.t, np.array([1]))
-    assert made.x.dtypes.tolist() == MIXED.x.dtypes.tolist()
-    assert made.y.dtype.kind == "i"
+    copy = MIXED.appended(MIXED.t, np.array([1]))
+    assert copy.x.dtypes.tolist() == MIXED.x.dtypes.tolist()
+    assert copy.y.dtype.kind == "i"
 
 
 def test_a_new_attribute_gets_a_name_of_its_own():
@@ -140,8 +140,8 @@ def test_labels_that_are_declared_stay_declared():
 
 
 def test_numbers_and_texts_can_both_be_labels():
-    made = Training(X, np.array([1, 2, 1]), T).appended(T, np.array(["one", "two"]))
-    assert made.y.tolist() == [1, 2, 1, "one", "two"]
+    copy = Training(X, np.array([1, 2, 1]), T).appended(T, np.array(["one", "two"]))
+    assert copy.y.tolist() == [1, 2, 1, "one", "two"]
 
 
 def test_as_a_table():
@@ -151,7 +151,7 @@ def test_as_a_table():
 
 
 @in_one_test(
-    ("given", "says"),
+    ("arguments", "says"),
     [
         ((frame(X), Y, T), "both be frames or both be arrays"),
         ((X, Y[:2], T), "3 training rows need a label each"),
@@ -166,9 +166,9 @@ def test_as_a_table():
         ((frame(X)[[]], Y, frame(T)[[]]), "need columns"),
     ],
 )
-def test_what_no_learner_can_be_given(given, says):
+def test_what_no_learner_can_be_given(arguments, says):
     with pytest.raises(DataError, match=says):
-        Training(*given)
+        Training(*arguments)
 
 
 # -- many ------------------------------------------------------------------------------------------------------
@@ -344,10 +344,10 @@ def test_a_learner_that_cannot_be_copied_is_an_error():
             Learner(learner).execute(ARRAYS)
 
 
-@pytest.mark.parametrize("given", [KNN, object(), print, None])
-def test_what_is_no_learner(given):
+@pytest.mark.parametrize("value", [KNN, object(), print, None])
+def test_what_is_no_learner(value):
     with pytest.raises(ArgumentError, match="fit and predict"):
-        Learner(given)
+        Learner(value)
 
 
 def test_names_are_the_same_in_every_process():

@@ -146,14 +146,14 @@ def test_all_violated_relations_are_reported(run):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "line"),
     [
         ("raise RuntimeError('boom')", "*no answer to 300 of 300 cases: RuntimeError: boom.*"),
         ("raise SystemExit(3)", "*no answer to 300 of 300 cases: SystemExit: 3.*"),
         ("return [1, 2]", "*no answer to 300 of 300 cases: *"),
     ],
 )
-def test_a_model_that_raises_fails_its_test_and_no_other(run, body, told):
+def test_a_model_that_raises_fails_its_test_and_no_other(run, body, line):
     result = run(
         RARE,
         rest=f"""
@@ -168,7 +168,7 @@ def test_a_model_that_raises_fails_its_test_and_no_other(run, body, told):
     """,
     )
     result.assert_outcomes(failed=1, passed=1)
-    result.stdout.fnmatch_lines([told])
+    result.stdout.fnmatch_lines([line])
 
 
 def test_a_relation_that_raises_fails_its_test_and_no_other(run):
@@ -230,7 +230,7 @@ def test_an_assertion_that_tests_nothing_fails():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ({"relation": "row orders"}, "There is no relation 'row orders'. Did you mean 'row order'?"),
         ({"relation": "MR-9"}, "There is no relation 'MR-9'"),
@@ -242,8 +242,8 @@ def test_an_assertion_that_tests_nothing_fails():
         ({"relation": "MR-1.2"}, "needs labelled data"),
     ],
 )
-def test_wrong_use_raises_a_helpful_error(arguments, told):
-    with pytest.raises(ArgumentError, match=re.escape(told)):
+def test_wrong_use_raises_a_helpful_error(arguments, message):
+    with pytest.raises(ArgumentError, match=re.escape(message)):
         dm.assert_holds(sklearn.naive_bayes.GaussianNB(), pd.DataFrame({"x": [1.0, 2.0]}), **arguments)
 
 
@@ -391,8 +391,8 @@ def test_violations_are_kept_in_a_named_store_outside_pytest(tmp_path):
             return frame.assign(x=-frame.x)
 
     frame = pd.DataFrame({"x": [-1.0, 1.0], "kind": pd.Categorical(["a", "b"])})
-    for told in ("2 of 2 cases violate it", "that violated it before still do"):
-        with pytest.raises(AssertionError, match=told):
+    for message in ("2 of 2 cases violate it", "that violated it before still do"):
+        with pytest.raises(AssertionError, match=message):
             dm.assert_holds(lambda frame: frame.x > 0, frame, Never, store=tmp_path / "runs.sqlite", name="one")
     dm.assert_holds(lambda frame: frame.x > 9, frame, Never, store=tmp_path / "runs.sqlite", name="other")
     with dm.Store.open(tmp_path / "runs.sqlite") as store:
@@ -415,7 +415,7 @@ SETTINGS = """
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("options", "variable", "ini", "told"),
+    ("options", "variable", "ini", "line"),
     [
         ((), None, "", "cases 300 seed * budget None update False"),
         (("--datamorphic-profile", "ci"), None, "", "cases 100 seed 0 budget None update False"),
@@ -439,17 +439,17 @@ SETTINGS = """
         ((), "own", "datamorphic_profiles =\n    own: cases=9", "cases 9 *"),
     ],
 )
-def test_options_variables_and_configuration(run, pytester, monkeypatch, options, variable, ini, told):
+def test_options_variables_and_configuration(run, pytester, monkeypatch, options, variable, ini, line):
     if variable:
         monkeypatch.setenv("DATAMORPHIC_PROFILE", variable)
     pytester.makeini(f"[pytest]\n{ini}")
     result = run(SETTINGS, "-s", *options)
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines([f"*{told}"])
+    result.stdout.fnmatch_lines([f"*{line}"])
 
 
 @pytest.mark.parametrize(
-    ("options", "ini", "told"),
+    ("options", "ini", "line"),
     [
         (("--datamorphic-profile", "cii"), "", "*There is no profile 'cii'. Did you mean 'ci'?*"),
         (("--datamorphic-seed", "-1"), "", "*--datamorphic-seed: invalid whole number value: '-1'*"),
@@ -460,11 +460,11 @@ def test_options_variables_and_configuration(run, pytester, monkeypatch, options
         ((), "datamorphic_profiles =\n    own: budget=soon", "*The budget 'soon' is not understood*"),
     ],
 )
-def test_invalid_options_are_reported_before_any_test_runs(run, pytester, options, ini, told):
+def test_invalid_options_are_reported_before_any_test_runs(run, pytester, options, ini, line):
     pytester.makeini(f"[pytest]\n{ini}")
     result = run(SETTINGS, *options)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([told])
+    result.stderr.fnmatch_lines([line])
 
 
 @pytest.mark.slow
@@ -494,11 +494,11 @@ def test_profiles_are_defined_in_one_place(monkeypatch):
 
 
 def test_threads_of_a_test_know_which_test_they_are_in(request):
-    found = []
-    thread = Thread(target=lambda: found.append(get_settings().test))
+    names = []
+    thread = Thread(target=lambda: names.append(get_settings().test))
     thread.start()
     thread.join()
-    assert found == [request.node.nodeid]
+    assert names == [request.node.nodeid]
 
 
 # -- statistics ------------------------------------------------------------------------------------------------
@@ -638,9 +638,9 @@ def test_a_changed_front_fails_and_can_be_updated(run, pytester):
     missing = front("18")
     missing.assert_outcomes(failed=1)
     missing.stdout.fnmatch_lines(["*There is no baseline 'front.parquet'. Create one *--datamorphic-update*"])
-    made = front("18", "--datamorphic-update")
-    made.assert_outcomes(passed=1)
-    made.stdout.fnmatch_lines(["*front front.parquet *the baseline was written"])
+    creating = front("18", "--datamorphic-update")
+    creating.assert_outcomes(passed=1)
+    creating.stdout.fnmatch_lines(["*front front.parquet *the baseline was written"])
     written = pytester.path.joinpath("front.parquet").read_bytes()
     same = front("18")
     same.assert_outcomes(passed=1)
@@ -694,10 +694,10 @@ def test_coverage_is_asserted():
     tree.fit(iris.drop(columns="target"), iris["target"])
     dm.assert_covers(tree, iris, target="target", at_least=1)
     dm.assert_covers(tree, iris[:70], target="target", at_least=2 / 3)
-    with pytest.raises(AssertionError) as told:
+    with pytest.raises(AssertionError) as caught:
         dm.assert_covers(tree, iris[:70], target="target", at_least=0.67)
-    assert "reach 66.7% of the leaves. At least 67% are required" in str(told.value)
-    assert "petal width (cm) > 1.75" in str(told.value)
+    assert "reach 66.7% of the leaves. At least 67% are required" in str(caught.value)
+    assert "petal width (cm) > 1.75" in str(caught.value)
     with pytest.raises(ArgumentError, match="at_least"):
         dm.assert_covers(tree, iris, target="target", at_least=1.1)
 
@@ -735,13 +735,13 @@ class _Nowhere(Memory):
 
 @pytest.mark.slow
 def test_a_violation_of_a_learner_is_shrunk_and_shown():
-    found = held("MR-1.2", FirstColumn())
-    assert found.is_failing()
-    assert 0 < found.violated_count <= found.cases == 40
-    rows, columns = map(int, re.search(r"trained on (\d+) rows? of (\d+) attribute", found.example).groups())
+    outcome = held("MR-1.2", FirstColumn())
+    assert outcome.is_failing()
+    assert 0 < outcome.violated_count <= outcome.cases == 40
+    rows, columns = map(int, re.search(r"trained on (\d+) rows? of (\d+) attribute", outcome.example).groups())
     assert rows <= 4
     assert columns == 2
-    assert re.search(r"answer +'L\d'(\n.*)+\nexpected +'L\d'\nbecomes +'L\d'$", found.example)
+    assert re.search(r"answer +'L\d'(\n.*)+\nexpected +'L\d'\nbecomes +'L\d'$", outcome.example)
     assert not held("refit", FirstColumn()).is_failing()
 
 
@@ -859,9 +859,9 @@ def test_hypotheses_are_reported_and_named_relations_are_strict(run):
     def test_them(learner, relation):
         relation(learner)
     """
-    told = run(LEARNERS, "-k", "MR-1.2", *QUICK, rest=code.replace("RELATIONS", "'auto'"))
-    told.assert_outcomes(passed=1, deselected=len(LEARNER_RELATIONS) - 1)
-    told.stdout.re_match_lines([r".*MR-1\.2\] +MR-1\.2 +\d+ +[1-9]\d* .*a hypothesis only: it is unknown whether .*"])
+    result = run(LEARNERS, "-k", "MR-1.2", *QUICK, rest=code.replace("RELATIONS", "'auto'"))
+    result.assert_outcomes(passed=1, deselected=len(LEARNER_RELATIONS) - 1)
+    result.stdout.re_match_lines([r".*MR-1\.2\] +MR-1\.2 +\d+ +[1-9]\d* .*a hypothesis only: it is unknown whether .*"])
     strict = run(LEARNERS, *QUICK, rest=code.replace("RELATIONS", "['MR-1.2']"))
     strict.assert_outcomes(failed=1)
     strict.stdout.fnmatch_lines(
@@ -969,11 +969,11 @@ def test_learners_without_a_stable_text_are_named_by_type(run):
         pass
     """
     quick = [word.replace("cases=4", "cases=1") for word in QUICK]
-    found = run(LEARNERS, *quick, rest=code)
-    found.assert_outcomes(failed=4)
-    names = re.findall(r"To reproduce it: pytest '(\S+)'", found.stdout.str())
+    result = run(LEARNERS, *quick, rest=code)
+    result.assert_outcomes(failed=4)
+    names = re.findall(r"To reproduce it: pytest '(\S+)'", result.stdout.str())
     for learner in ("Plain", "Wrapped", "Mute"):
-        found.stdout.fnmatch_lines([f"*{learner} violates 'MR-1.2'*"])
+        result.stdout.fnmatch_lines([f"*{learner} violates 'MR-1.2'*"])
         assert any(name.startswith(f"test_it.py::test_them[{learner}-MR-1.2") for name in names)
     again = run(LEARNERS, names[0], *quick, rest=code)  # the test is found, and what it found before is tried again
     again.assert_outcomes(failed=1)
@@ -1020,7 +1020,7 @@ def test_user_defined_relations():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (([],), "at least one learner"),
         (([sklearn.naive_bayes.GaussianNB],), "GaussianNB is a class, not a learner. Create one: GaussianNB()."),
@@ -1029,21 +1029,21 @@ def test_user_defined_relations():
         (([FirstColumn()], [3]), "'auto', a relation, the name of one"),
     ],
 )
-def test_invalid_learners_and_relations_are_rejected(arguments, told):
-    with pytest.raises(ArgumentError, match=re.escape(told)):
+def test_invalid_learners_and_relations_are_rejected(arguments, message):
+    with pytest.raises(ArgumentError, match=re.escape(message)):
         dm.parametrize_with_relations(*arguments)
 
 
 def test_invalid_options_of_parametrize_are_rejected(monkeypatch):
     frame = pd.DataFrame({"x": [1.0], "y": ["a"]})
-    for named, told in (
+    for named, message in (
         ({"target": "y"}, "there are no data"),
         ({"data": frame}, "Give the column of the labels as target="),
         ({"data": frame, "target": "z"}, "Give the column of the labels as target="),
         ({"expected_failures": {"MR-1.22": ""}}, "There is no relation 'MR-1.22' that could be expected to fail"),
         ({"expected_failures": ["MR-1.2"]}, "a mapping of names to reasons"),
     ):
-        with pytest.raises(ArgumentError, match=re.escape(told)):
+        with pytest.raises(ArgumentError, match=re.escape(message)):
             dm.parametrize_with_relations([FirstColumn()], **named)
     with pytest.raises(ArgumentError, match="takes only 'learner'"):
         dm.parametrize_with_relations([FirstColumn()])(lambda learner: None)
@@ -1055,10 +1055,10 @@ def test_invalid_options_of_parametrize_are_rejected(monkeypatch):
 def test_the_text_of_an_outcome():
     replayed = AssertionOutcome(relation="r", says="s", system="m", cases=5, replayed_count=1)
     assert "None of 5 new cases violates it." in replayed.describe("")
-    told = AssertionOutcome(
+    text = AssertionOutcome(
         relation="r", says="it holds", system="m", cases=5, undefined_count=5, unjudged_reason="NaN"
     ).describe("x")
     assert (
-        told
+        text
         == "It is unknown whether m satisfies 'r': it holds.\nIt gave no answer to 5 of 10 cases: NaN.\nTo reproduce it: x"
     )

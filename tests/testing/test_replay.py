@@ -65,15 +65,15 @@ def explore(model, url, **options):
 
 def test_failing_rows_are_stored_in_readable_form(url):
     front = explore(Faulty(raising=[X[10]], missing=[X[20]]), url)
-    kept = {failure.case["x"]: failure for failure in known(url)}
-    assert set(kept) == set(front.incidents["x"]) == {X[10], X[20]}
-    assert kept[X[10]].case == GRID.iloc[10].to_dict()
-    assert (kept[X[10]].system, kept[X[10]].relation) == ("churn", "answers")
-    assert (kept[X[10]].verdict, kept[X[10]].message) == ("ERROR", "ValueError: out of stock")
-    assert kept[X[20]].verdict == "MISSING"
+    failure_by_x = {failure.case["x"]: failure for failure in known(url)}
+    assert set(failure_by_x) == set(front.incidents["x"]) == {X[10], X[20]}
+    assert failure_by_x[X[10]].case == GRID.iloc[10].to_dict()
+    assert (failure_by_x[X[10]].system, failure_by_x[X[10]].relation) == ("churn", "answers")
+    assert (failure_by_x[X[10]].verdict, failure_by_x[X[10]].message) == ("ERROR", "ValueError: out of stock")
+    assert failure_by_x[X[20]].verdict == "MISSING"
     with Store.open(url) as store:
         (run,) = store.runs()
-    assert {failure.run for failure in kept.values()} == {run.id}
+    assert {failure.run for failure in failure_by_x.values()} == {run.id}
     assert {verdict["relation"]: (verdict["verdict"], verdict["cases"]) for verdict in run.verdicts}["answers"] == (
         "VIOLATED",
         2,
@@ -240,20 +240,20 @@ def test_a_label_that_was_not_known_is_an_answer(url):
         ([dm.Continuous("x", 0, 1), dm.Categorical("y", ["a", "b"])], "another kind"),
         ([dm.Continuous("x", 0, 0.125), dm.Continuous("y", 0, 3)], "other bounds"),
     ],
-    ids=lambda given: given if isinstance(given, str) else "",
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_failures_of_another_system_of_the_same_name_are_ignored(url, features, why):
     explore(Faulty(raising=[X[10]]), url)
-    asked = []
+    batch_sizes = []
 
     def other(frame):
-        asked.append(len(frame))
+        batch_sizes.append(len(frame))
         return frame["x"] > 0.0625
 
     options = {"walks": 4, "max_halvings": 4, "strategy": "random_target", "name": "churn"}
     front = dm.explore(other, dm.Space(features), **options, store=url, progress=False)
     assert front.tally.retried_failures is None, why
-    assert asked[0] > 1  # the run itself
+    assert batch_sizes[0] > 1  # the run itself
     assert cases(url) == [X[10]]  # and what the first system failed on is still known
     first = Faulty(raising=[X[10]])
     assert explore(first, url).tally.retried_failures == (1, 0)
@@ -296,11 +296,11 @@ def test_values_of_every_kind_are_replayed_unchanged(url, kind):
     )
     batches, bad = [], {0.0, 1 / 30, 2 / 30}
 
-    def model(given):
-        batches.append(given.copy())
-        if given["x"].isin(bad).any():
+    def model(batch):
+        batches.append(batch.copy())
+        if batch["x"].isin(bad).any():
             raise ValueError("no")
-        return given["x"] > 0.5
+        return batch["x"] > 0.5
 
     def run():
         batches.clear()

@@ -21,12 +21,12 @@ def folder(tmp_path):
     result = dm.test(dm.subjects["Box 1"], seed=1, only="answers", progress=False)
     outcomes = [outcome for outcome in result.outcomes if outcome.check not in ("identifiers", "suggestions")]
     base = next(outcome for outcome in result.outcomes if outcome.check == "answers")
-    found = [
+    findings = [
         _build_finding("identifiers", "id", declarations=(("invariant", "id"),)),
         _build_finding("suggestions", "id", level="advice", declarations=(("protected", "id"),)),
         _build_finding("response", "x"),
     ]
-    outcomes += [type(base)(check=finding.check, asks="?", state="found", findings=(finding,)) for finding in found]
+    outcomes += [type(base)(check=finding.check, asks="?", state="found", findings=(finding,)) for finding in findings]
     words = {"from_files": True, "model": str(tmp_path / "uploads" / "m.skops"), "data": "data:iris"}
     altered = type(result)(
         **{name: getattr(result, name) for name in ("subject", "kind", "data", "seed", "budget", "seconds", "calls")},

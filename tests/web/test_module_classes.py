@@ -23,8 +23,8 @@ class Plain:
 
 
 def test_classes_with_morphisms():
-    [found] = find_classes("wine.py", SOURCE)
-    assert (found.name, found.summary) == ("RedWine", "1 seed maker, 2 datamorphisms, 1 executor")
+    [system_class] = find_classes("wine.py", SOURCE)
+    assert (system_class.name, system_class.summary) == ("RedWine", "1 seed maker, 2 datamorphisms, 1 executor")
 
 
 def test_inherited_morphisms_count_and_private_classes_do_not():

@@ -93,9 +93,9 @@ def table(n=40, labels=("a", "b", "c"), seed=0):
 NUMBERS = table()[["x", "z", "y"]]
 
 
-def check(learner, *given, **options):
+def check(learner, *arguments, **options):
     """Check with few inputs; the smallest violations are looked for where a test wants them."""
-    return dm.check(learner, *given, **{"inputs": 20, "progress": False, "shrink": False, **options})
+    return dm.check(learner, *arguments, **{"inputs": 20, "progress": False, "shrink": False, **options})
 
 
 def entry(report, name):
@@ -113,12 +113,12 @@ def whole():
 
 @pytest.mark.slow
 def test_the_table(whole):
-    found = whole.table
-    assert found.columns[: len(COLUMNS)].tolist() == COLUMNS
-    assert found["relation"].tolist() == list(LEARNER_RELATIONS)
-    assert (found["inputs"] == 20).all()
-    assert (found["holds"] + found["violated"] + found["inapplicable"] + found["undefined"] == 20).all()
-    for row in found.itertuples():
+    rows = whole.table
+    assert rows.columns[: len(COLUMNS)].tolist() == COLUMNS
+    assert rows["relation"].tolist() == list(LEARNER_RELATIONS)
+    assert (rows["inputs"] == 20).all()
+    assert (rows["holds"] + rows["violated"] + rows["inapplicable"] + rows["undefined"] == 20).all()
+    for row in rows.itertuples():
         judged = row.holds + row.violated
         assert (row.low, row.high) == compute_wilson_interval(row.violated, judged)
         assert row.rate == row.violated / judged if judged else np.isnan(row.rate)
@@ -153,12 +153,12 @@ def test_only_violations_of_necessary_relations_are_faults():
 @pytest.mark.slow
 def test_violations_of_necessary_relations_come_first(whole):
     both = check(First(1), relations=[Backwards, "sample order"])
-    found = both.violations
-    assert found.columns.tolist() == ["relation", "necessary", "input", "case", "before", "expected", "after"]
-    assert found["relation"].iloc[0] == "sample order"
-    assert found["necessary"].is_monotonic_decreasing
-    assert len(found) == both.table["violated"].sum()
-    assert (found["after"] != found["expected"]).all()
+    violations = both.violations
+    assert violations.columns.tolist() == ["relation", "necessary", "input", "case", "before", "expected", "after"]
+    assert violations["relation"].iloc[0] == "sample order"
+    assert violations["necessary"].is_monotonic_decreasing
+    assert len(violations) == both.table["violated"].sum()
+    assert (violations["after"] != violations["expected"]).all()
     assert len(whole.violations) == whole.table["violated"].sum()
 
 
@@ -174,9 +174,9 @@ def test_a_shrunk_violation_still_violates():
         assert (before, after) == (item.before, item.after)
         assert after != item.expected == before
     assert last.number == report.violations["input"].iloc[-1]
-    told = smallest.describe()
-    assert "trained on 2 rows of 1 attribute" in told
-    assert f"becomes  {smallest.after!r}" in told.replace("np.str_(", "").replace(")", "")
+    text = smallest.describe()
+    assert "trained on 2 rows of 1 attribute" in text
+    assert f"becomes  {smallest.after!r}" in text.replace("np.str_(", "").replace(")", "")
     for number in (-1, len(report.violations)):
         with pytest.raises(ArgumentError, match="Count from 0"):
             report.shrunk(number)
@@ -329,15 +329,15 @@ def relation(name, **methods):
         ({"follow_up": lambda self, data, labels, rng: data.x}, "must return training data.* Got ndarray"),
         ({"follow_up": lambda self, data, labels, rng: data.cases([0, 0])}, "gave 2 test cases .* for 1 test case"),
         (
-            {"follow_up": lambda self, data, labels, rng: data, "expected": lambda self, *given: "a"},
+            {"follow_up": lambda self, data, labels, rng: data, "expected": lambda self, *arguments: "a"},
             r"labels of shape \(\)",
         ),
         (
-            {"follow_up": lambda self, data, labels, rng: data, "find_obstacle": lambda self, *given: {}["k"]},
+            {"follow_up": lambda self, data, labels, rng: data, "find_obstacle": lambda self, *arguments: {}["k"]},
             r"find_obstacle\(\) of the relation 'own'",
         ),
         (
-            {"follow_up": lambda self, data, labels, rng: data, "source": lambda self, *given: {}["k"]},
+            {"follow_up": lambda self, data, labels, rng: data, "source": lambda self, *arguments: {}["k"]},
             r"source\(\) of the relation 'own'",
         ),
     ],
@@ -354,10 +354,10 @@ def test_an_invalid_relation_is_named(methods, says):
 def test_a_fitted_model_is_also_queried():
     x, y = NUMBERS[["x", "z"]], NUMBERS["y"]
     model = KNeighborsClassifier(1).fit(x, y)
-    asked = check(model, x[:12])
-    assert asked.table["relation"].tolist() == list(PREDICTOR_RELATIONS)
-    assert (asked.table["about"] == "model").all()
-    assert asked.passed
+    report = check(model, x[:12])
+    assert report.table["relation"].tolist() == list(PREDICTOR_RELATIONS)
+    assert (report.table["about"] == "model").all()
+    assert report.passed
     both = check(model, NUMBERS, ["row order", "batches", "MR-1.2"], "y", rows=20)
     assert both.table.set_index("relation")["about"].to_dict() == {
         "MR-1.2": "learner",
@@ -552,11 +552,11 @@ def test_a_learner_that_hangs_or_crashes_is_reported(hang_clock):
 
 def test_an_isolated_learner_never_runs_in_this_process():
     """It may hang, or die, the first time already."""
-    asked = []
+    timeouts = []
 
     class Elsewhere(Engine):
         def open_lanes(self, system, timeout):
-            asked.append(timeout)
+            timeouts.append(timeout)
             return [Learner(KNN(1))]
 
     class Deadly(KNN):
@@ -565,7 +565,7 @@ def test_an_isolated_learner_never_runs_in_this_process():
 
     report = check(Deadly(1), relations="MR-1.2", engine=Elsewhere(), timeout=7)
     assert report.passed
-    assert asked == [7]
+    assert timeouts == [7]
 
 
 def test_a_learner_that_changes_its_input_affects_no_other_fit():
@@ -684,8 +684,8 @@ def test_ctrl_c_reports_results_so_far():
             signal.raise_signal(signal.SIGINT)
         return [0] * len(frame)
 
-    asked = dm.check(model, NUMBERS[["x"]], inputs=5)
-    assert asked.notes == ("The check was stopped before everything was tried.",)
+    of_model = dm.check(model, NUMBERS[["x"]], inputs=5)
+    assert of_model.notes == ("The check was stopped before everything was tried.",)
 
 
 @pytest.mark.slow
@@ -731,16 +731,16 @@ def known(url):
 @pytest.mark.slow
 @pytest.mark.parametrize("data", ["random", "frame"] if LONG else ["frame"])
 def test_violations_are_stored_replayed_and_forgotten_when_fixed(url, data, monkeypatch):
-    given = () if data == "random" else (table(),)
+    arguments = () if data == "random" else (table(),)
     learner = Mendable(1) if data == "random" else Worded(1)
     options = {"relations": ["sample order", "MR-1.2"], "target": None if data == "random" else "y", "rows": 20}
-    first = check(learner, *given, **options, inputs=30, store=url, shrink=True)
-    (kept,) = known(url)
-    assert (kept.relation, kept.verdict) == ("check: sample order", "VIOLATED")
-    assert kept.case["y"] == first.examples["sample order"].source.y.tolist()
-    assert "expected" in kept.message
+    first = check(learner, *arguments, **options, inputs=30, store=url, shrink=True)
+    (stored_failure,) = known(url)
+    assert (stored_failure.relation, stored_failure.verdict) == ("check: sample order", "VIOLATED")
+    assert stored_failure.case["y"] == first.examples["sample order"].source.y.tolist()
+    assert "expected" in stored_failure.message
 
-    again = check(learner, *given, **options, inputs=1, seed=2, store=url)
+    again = check(learner, *arguments, **options, inputs=1, seed=2, store=url)
     (fault,) = again.faults
     assert (fault.relation, fault.replayed) == ("sample order", 1)
     assert "1 violation of earlier checks was replayed" in again.describe()
@@ -748,7 +748,7 @@ def test_violations_are_stored_replayed_and_forgotten_when_fixed(url, data, monk
     (failure,) = ET.fromstring(again.to_junit()).iter("failure")
     assert failure.text == again.examples["sample order"].describe()
     monkeypatch.setattr(Mendable, "broken", False)
-    mended = check(learner, *given, **options, store=url, seed=3)
+    mended = check(learner, *arguments, **options, store=url, seed=3)
     assert mended.passed
     assert not known(url)
     assert not mended.examples
@@ -782,8 +782,8 @@ def test_violations_are_stored_per_learner(url):
     assert other.passed
     assert len(known(url)) == 1
     with Store.open(url) as store:
-        (kept,) = failures.recall_all(store)
-        failures.remember(store, kept.system, kept.relation, [{"case": {"x": "odd"}}])
+        (stored_failure,) = failures.recall_all(store)
+        failures.remember(store, stored_failure.system, stored_failure.relation, [{"case": {"x": "odd"}}])
     still = check(First(1), relations="sample order", inputs=1, store=url)
     assert entry(still, "sample order").replayed == 1  # what cannot be read is passed over
 
@@ -798,7 +798,7 @@ def test_hostile_names_are_escaped():
     evil = type(
         "Evil",
         (Backwards,),
-        {"name": EVIL, "statement": f"{EVIL} \x1b[31m\x00: {EVIL}", "change": lambda self, *given: EVIL},
+        {"name": EVIL, "statement": f"{EVIL} \x1b[31m\x00: {EVIL}", "change": lambda self, *arguments: EVIL},
     )
     report = check(First(1), data, [evil, "sample order"], "y", rows=12, inputs=40, name=EVIL, shrink=True)
     assert {EVIL, "sample order"} == set(report.examples)
@@ -831,8 +831,8 @@ def test_json_and_junit_agree_with_the_report(whole, tmp_path):
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == (str(len(whole.table)), "0", "0")
     skipped = [case.get("name") for case in suite if case.find("skipped") is not None]
     assert skipped == whole.table.query("holds + violated == 0")["relation"].tolist()
-    told = {case.get("name") for case in suite if case.find("system-out") is not None}
-    assert told == set(whole.table.query("violated > 0")["relation"])
+    described_names = {case.get("name") for case in suite if case.find("system-out") is not None}
+    assert described_names == set(whole.table.query("violated > 0")["relation"])
     assert "KNN" in whole.to_html(tmp_path / "page.html")
     assert "&lt;table" in whole._repr_html_()
     assert repr(whole).startswith("CheckReport(KNN(k=3): all 13 necessary relations hold")
@@ -842,7 +842,7 @@ def test_json_and_junit_agree_with_the_report(whole, tmp_path):
 
 
 @in_one_test(
-    ("given", "options", "error", "says"),
+    ("arguments", "options", "error", "says"),
     [
         ((KNN,), {}, ModelError, "KNN is a class, not a learner"),
         ((KNN(1), "random", "MR-9"), {}, ArgumentError, "no relation 'MR-9'. Did you mean"),
@@ -878,9 +878,9 @@ def test_json_and_junit_agree_with_the_report(whole, tmp_path):
         (("nowhere.skops",), {}, ModelError, "nowhere.skops"),
     ],
 )
-def test_wrong_use_raises_a_helpful_error(given, options, error, says):
+def test_wrong_use_raises_a_helpful_error(arguments, options, error, says):
     with pytest.raises(error, match=says):
-        check(*given, **options)
+        check(*arguments, **options)
 
 
 def test_a_learner_that_cannot_be_copied():
@@ -903,11 +903,11 @@ def test_the_guide_names_all_relations():
 
 
 def test_the_guide_shows_the_printed_text(capsys):
-    code, shown = re.search(
+    code, text = re.search(
         r"```python\n(import numpy as np\n.*?)```.*?```text\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL
     ).groups()
     exec(code, {"dm": dm, "KNeighborsClassifier": KNeighborsClassifier})
-    assert capsys.readouterr().out == shown
+    assert capsys.readouterr().out == text
 
 
 # -- what a review found ---------------------------------------------------------------------------------------

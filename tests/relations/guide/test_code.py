@@ -97,12 +97,12 @@ def test_a_derived_pattern_runs_and_is_in_its_catalogue(pattern, tmp_path):
     file.write_text(format_pattern_module(pattern, Path(file)), encoding="utf-8")
     module = runpy.run_path(str(file))
     module["test_the_pattern_is_in_the_catalogue"]()
-    made = module["PATTERN"]
-    assert (made.name, made.definition, made.parents) == (
+    derived_pattern = module["PATTERN"]
+    assert (derived_pattern.name, derived_pattern.definition, derived_pattern.parents) == (
         pattern.name,
         pattern.definition,
         tuple(edge.parent for edge in pattern.edges),
     )
     if pattern.input is not None:
-        assert made.input(columns=("y",)).describe() == "y is multiplied by 1.1"
-        assert made.output().describe() == "the answer does not rise"
+        assert derived_pattern.input(columns=("y",)).describe() == "y is multiplied by 1.1"
+        assert derived_pattern.output().describe() == "the answer does not rise"

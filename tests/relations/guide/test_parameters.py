@@ -51,11 +51,11 @@ def test_tables_name_classes_and_parameters_that_exist():
 def test_the_words_of_a_parameter_are_all_that_it_accepts(maker, parameter, words):
     required = {"SameMeaning": {"column": "a"}, "AddElement": {"column": "a", "element": "x"}}
     required["ChangeSet"] = {"column": "a", "elements": ("x",)}
-    made = MAKERS[maker]
+    make = MAKERS[maker]
     for word in words:
-        made(**required.get(maker, {}), **{parameter: word})
+        make(**required.get(maker, {}), **{parameter: word})
     with pytest.raises(ArgumentError) as caught:
-        made(**required.get(maker, {}), **{parameter: "nonsense"})
+        make(**required.get(maker, {}), **{parameter: "nonsense"})
     assert ", ".join(map(repr, words)) in str(caught.value)
 
 

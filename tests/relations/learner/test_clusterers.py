@@ -54,8 +54,8 @@ class RandomStart(KMeans):
 def follow(name, learner=None):
     data = make_training(learner or DBSCAN(), ROWS)
     relation = CLUSTER_RELATIONS[name]
-    made = relation.follow_up(data, CLUSTERS, np.random.default_rng(0))
-    return data, made, relation.expected(CLUSTERS, data, made), relation.change(data, made)
+    follow_up = relation.follow_up(data, CLUSTERS, np.random.default_rng(0))
+    return data, follow_up, relation.expected(CLUSTERS, data, follow_up), relation.change(data, follow_up)
 
 
 def check(learner, **options):
@@ -63,42 +63,42 @@ def check(learner, **options):
 
 
 def test_rows_keep_their_clusters_in_another_order():
-    data, made, expected, _ = follow("rows reordered", KMeans(2))
-    places = [int(np.flatnonzero((data.x == row).all(axis=1))[0]) for row in made.x]
+    data, follow_up, expected, _ = follow("rows reordered", KMeans(2))
+    places = [int(np.flatnonzero((data.x == row).all(axis=1))[0]) for row in follow_up.x]
     assert sorted(places) == [0, 1, 2, 3, 4] != places
     assert expected == RowPartition(CLUSTERS.array[places])
-    assert made.labels == (0, 1)
+    assert follow_up.labels == (0, 1)
 
 
 def test_doubled_rows_are_with_their_copies():
-    _, made, expected, _ = follow("rows doubled")
-    assert made.x.tolist() == [*ROWS.tolist(), *ROWS.tolist()]
+    _, follow_up, expected, _ = follow("rows doubled")
+    assert follow_up.x.tolist() == [*ROWS.tolist(), *ROWS.tolist()]
     assert expected == RowPartition([0, 0, 1, 1, -1] * 2)
 
 
 def test_numbers_are_scaled_and_shifted_alike():
-    _, made, _, text = follow("all features scaled")
-    factors = made.x[ROWS > 0] / ROWS[ROWS > 0]
+    _, follow_up, _, text = follow("all features scaled")
+    factors = follow_up.x[ROWS > 0] / ROWS[ROWS > 0]
     assert np.unique(factors).size == 1
     assert np.log2(factors[0]) % 1 == 0
     assert text == f"all numbers multiplied by {factors[0]:g}"
-    _, made, _, _ = follow("all features shifted")
-    assert np.allclose(np.ptp(made.x - ROWS, axis=0), 0)
-    assert (made.x != ROWS).all()
+    _, follow_up, _, _ = follow("all features shifted")
+    assert np.allclose(np.ptp(follow_up.x - ROWS, axis=0), 0)
+    assert (follow_up.x != ROWS).all()
 
 
 def test_a_row_moves_onto_the_mean_of_its_cluster():
-    _, made, expected, text = follow("row on its centre")
-    (row,) = np.flatnonzero((made.x != ROWS).any(axis=1))
-    assert made.x[row].tolist() == ROWS[CLUSTERS.array == CLUSTERS.labels[row]].mean(axis=0).tolist()
+    _, follow_up, expected, text = follow("row on its centre")
+    (row,) = np.flatnonzero((follow_up.x != ROWS).any(axis=1))
+    assert follow_up.x[row].tolist() == ROWS[CLUSTERS.array == CLUSTERS.labels[row]].mean(axis=0).tolist()
     assert (expected, text) == (CLUSTERS, f"row {row} moved onto the mean of its cluster")
 
 
 def test_a_far_copy_is_one_more_cluster():
-    _, made, expected, _ = follow("far cluster", KMeans(2))
+    _, follow_up, expected, _ = follow("far cluster", KMeans(2))
     assert expected == RowPartition([0, 0, 1, 1, -1, 2, 2])
-    assert made.labels == (0, 1, 2)
-    assert (np.abs(made.x[5:, None] - ROWS) > 3 * np.ptp(ROWS, axis=0)).all()
+    assert follow_up.labels == (0, 1, 2)
+    assert (np.abs(follow_up.x[5:, None] - ROWS) > 3 * np.ptp(ROWS, axis=0)).all()
 
 
 @pytest.mark.parametrize("name", ["row on its centre", "far cluster"])

@@ -260,10 +260,10 @@ def test_nothing_necessary_is_violated(learner):
     source = Learner(learner).execute(data, scores=True)
     for name in LEARNER_RELATIONS:
         if find_requirement(name, learner).necessary:
-            found = judged(learner, name, data, source=source)
-            assert not len(found.violations), (name, found.data.training_index[found.violations])
-            assert set(found.verdicts) <= {0, INAPPLICABLE}, found.message
-            counts[name] = found.count(0)
+            outcome = judged(learner, name, data, source=source)
+            assert not len(outcome.violations), (name, outcome.data.training_index[outcome.violations])
+            assert set(outcome.verdicts) <= {0, INAPPLICABLE}, outcome.message
+            counts[name] = outcome.count(0)
     assert min(counts.values()) >= (8 if LONG else 4), counts
 
 
@@ -271,9 +271,9 @@ def test_tiny_inputs_are_inapplicable():
     rng = np.random.default_rng(0)
     data = TrainingBatch([draw_random_training(rng, max_rows=1) for _ in range(3)])
     for name in LEARNER_RELATIONS:
-        found = judged(KNeighborsClassifier(3), name, data)
-        assert set(found.verdicts) == {INAPPLICABLE}
-        assert len(found.messages) == 3
+        outcome = judged(KNeighborsClassifier(3), name, data)
+        assert set(outcome.verdicts) == {INAPPLICABLE}
+        assert len(outcome.messages) == 3
 
 
 @cache
@@ -347,14 +347,14 @@ class Own:
 
 def test_a_learner_may_name_its_algorithm():
     bayes = GaussianNB(priors=[0.5, 0.5])
-    for given, like in (
+    for learner, like in (
         (Own(bayes), bayes),
         (make_pipeline(StandardScaler(), Own(bayes)), make_pipeline(StandardScaler(), bayes)),
         (Own(make_pipeline(StandardScaler(), bayes)), make_pipeline(StandardScaler(), bayes)),
         (KNN(4), KNeighborsClassifier(4)),
     ):
-        assert is_known_learner(given)
-        assert [find_requirement(name, given) for name in LEARNER_RELATIONS] == [
+        assert is_known_learner(learner)
+        assert [find_requirement(name, learner) for name in LEARNER_RELATIONS] == [
             find_requirement(name, like) for name in LEARNER_RELATIONS
         ]
     own = Own()
@@ -362,9 +362,9 @@ def test_a_learner_may_name_its_algorithm():
     for unknown in (own, Own(), Own("GaussianNB"), Own(Own(bayes)), Own(PCA())):
         assert not is_known_learner(unknown)
         assert not necessary(unknown)
-    said = GaussianNB()
-    said.like = KNeighborsClassifier(1)  # scikit-learn's own are what they are
-    assert find_requirement("MR-4.2", said) == find_requirement("MR-4.2", GaussianNB())
+    bayes_with_claim = GaussianNB()
+    bayes_with_claim.like = KNeighborsClassifier(1)  # scikit-learn's own are what they are
+    assert find_requirement("MR-4.2", bayes_with_claim) == find_requirement("MR-4.2", GaussianNB())
 
 
 def test_unknown_learners_have_no_necessary_relations():
@@ -430,14 +430,14 @@ def test_smoothing_makes_relations_of_naive_bayes_unnecessary():
 @pytest.mark.slow
 def test_indecisive_smoothing_changes_no_prediction():
     """The bounds, beside fits with as much smoothing as the follow-up data may have."""
-    told = Counter()
+    counts = Counter()
     for number in range(40 if LONG else 16):
         data = draw_random_training(np.random.default_rng(number), 4, min_rows=2, max_rows=3 + number % 6)
         if len(data.classes) < 2:
             continue
         before = GaussianNB().fit(data.x, data.y)
         tells = is_smoothing_decisive("MR-0 subset", before, data)
-        told[tells] += 1
+        counts[tells] += 1
         if not tells:
             for times in (1 / 4, 1 / 2, 2, 4):
                 after = GaussianNB(var_smoothing=times * 1e-9).fit(data.x, data.y)
@@ -445,7 +445,7 @@ def test_indecisive_smoothing_changes_no_prediction():
         if not is_smoothing_decisive("MR-3.2 odds", before, data):
             after = GaussianNB(var_smoothing=2e-9).fit(data.x, data.y)
             np.testing.assert_allclose(after.predict_proba(data.t), before.predict_proba(data.t), atol=1e-6)
-    assert min(told[True], told[False]) > 2, told
+    assert min(counts[True], counts[False]) > 2, counts
 
 
 X = np.arange(12.0).reshape(6, 2)

@@ -72,14 +72,14 @@ def data():
 # -- follow-ups ------------------------------------------------------------------------------------------------
 
 
-def made(name, data, labels=None, seed=1):
+def make_follow_up(name, data, labels=None, seed=1):
     labels = np.repeat(data.y[:1], len(data.t)) if labels is None else labels
     return LEARNER_RELATIONS[name].follow_up(data, labels, np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_one_map_for_all_numbers(data, seed):
-    follow = made("MR-0", data, seed=seed)
+    follow = make_follow_up("MR-0", data, seed=seed)
     before, after = data.numbers, follow.numbers
     k, b = np.polyfit(before.ravel(), after.ravel(), 1)
     np.testing.assert_allclose(after, k * before + b)
@@ -92,7 +92,7 @@ def test_only_numbers_are_mapped_and_narrow_columns_keep_their_digits():
     x = pd.DataFrame(
         {"wide": [0, 10**6, 5], "narrow": [0.1, 0.2, 0.3], "c": ["u", "v", "u"], "flag": [True, False, True]}
     )
-    follow = made("MR-0", Training(x, np.array([0, 1, 0]), x))
+    follow = make_follow_up("MR-0", Training(x, np.array([0, 1, 0]), x))
     pd.testing.assert_frame_equal(follow.x[["c", "flag"]], x[["c", "flag"]])
     assert abs(follow.x["narrow"]).max() < 1
     pd.testing.assert_frame_equal(follow.x, follow.t)
@@ -100,19 +100,19 @@ def test_only_numbers_are_mapped_and_narrow_columns_keep_their_digits():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_labels_are_permuted_one_to_one(data, seed):
-    follow = made("MR-1.1", data, seed=seed)
+    follow = make_follow_up("MR-1.1", data, seed=seed)
     pairs = set(zip(data.y.tolist(), follow.y.tolist(), strict=True))
     assert len(pairs) == len(data.classes) == len({new for _, new in pairs})
     assert any(old != new for old, new in pairs)
     relation = LEARNER_RELATIONS["MR-1.1"]
-    given = np.array([*data.classes, "never seen"], dtype=object)
-    assert relation.expected(given, data, follow).tolist() == [*(dict(pairs)[c] for c in data.classes), "never seen"]
+    labels = np.array([*data.classes, "never seen"], dtype=object)
+    assert relation.expected(labels, data, follow).tolist() == [*(dict(pairs)[c] for c in data.classes), "never seen"]
 
 
 @pytest.mark.parametrize("labels", [[3, 1, 2], ["c", "a", "b"], [True, False, True], [2.0, -1.0, 0.0]])
 def test_new_names_sort_as_the_old_ones(labels):
     x = pd.DataFrame({"a": [1.0, 2.0, 3.0]})
-    follow = made("label renaming", Training(x, np.array(labels), x))
+    follow = make_follow_up("label renaming", Training(x, np.array(labels), x))
     assert not set(labels) & set(follow.y.tolist())
     ranks = [np.unique(y, return_inverse=True)[1].tolist() for y in (labels, follow.y)]
     assert ranks[0] == ranks[1]
@@ -120,16 +120,16 @@ def test_new_names_sort_as_the_old_ones(labels):
 
 def test_many_names_sort_as_the_old_ones():
     x = pd.DataFrame({"a": np.arange(120.0)})
-    follow = made("label renaming", Training(x, np.arange(120), x))
+    follow = make_follow_up("label renaming", Training(x, np.arange(120), x))
     assert sorted(follow.y) == follow.y.tolist()
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_rows_and_columns_in_another_order(data, seed):
-    columns = made("MR-1.2", data, seed=seed)
+    columns = make_follow_up("MR-1.2", data, seed=seed)
     assert list(columns.x) == list(columns.t) != list(data.x)
     pd.testing.assert_frame_equal(columns.x[list(data.x)], data.x)
-    rows = made("sample order", data, seed=seed)
+    rows = make_follow_up("sample order", data, seed=seed)
     assert not rows.x.equals(data.x)
     whole = [item.x.assign(y=item.y).sort_values("a", ignore_index=True) for item in (rows, data)]
     pd.testing.assert_frame_equal(*whole)
@@ -138,7 +138,7 @@ def test_rows_and_columns_in_another_order(data, seed):
 @pytest.mark.parametrize("names", [["constant", "constant_"], [0, 1]])
 def test_a_constant_attribute_is_added(names):
     x = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], columns=names)
-    follow = made("MR-2.1", Training(x, np.array([0, 1]), x[:1]))
+    follow = make_follow_up("MR-2.1", Training(x, np.array([0, 1]), x[:1]))
     pd.testing.assert_frame_equal(follow.x.iloc[:, :2], x)
     values = {*follow.x.iloc[:, 2], *follow.t.iloc[:, 2]}
     assert len(values) == 1
@@ -147,7 +147,7 @@ def test_a_constant_attribute_is_added(names):
 
 
 def test_rows_of_the_predicted_class_are_doubled(data):
-    follow = made("MR-3.2", data, np.repeat("L1", len(data.t)))
+    follow = make_follow_up("MR-3.2", data, np.repeat("L1", len(data.t)))
     before, after = (Counter(map(tuple, item.x.assign(y=item.y).to_numpy())) for item in (data, follow))
     assert set(before) == set(after)
     assert all(after[row] == before[row] * (2 if row[-1] == "L1" else 1) for row in before)
@@ -155,11 +155,11 @@ def test_rows_of_the_predicted_class_are_doubled(data):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_numbers_are_mirrored_and_some_attributes_mapped(data, seed):
-    before, after = data.numbers, made("MR-0 mirrored", data, seed=seed).numbers
+    before, after = data.numbers, make_follow_up("MR-0 mirrored", data, seed=seed).numbers
     k, b = np.polyfit(before.ravel(), after.ravel(), 1)
     np.testing.assert_allclose(after, k * before + b)
     assert -2 <= k <= -0.5
-    after = made("MR-0 subset", data, seed=seed).numbers
+    after = make_follow_up("MR-0 subset", data, seed=seed).numbers
     changed = (before != after).all(axis=0)
     assert 0 < changed.sum() < 4
     assert (before == after).all(axis=0).tolist() == (~changed).tolist()
@@ -170,7 +170,7 @@ def test_numbers_are_mirrored_and_some_attributes_mapped(data, seed):
 @in_one_test("name", ["MR-2.2", "MR-2.2 shared"])
 @in_one_test("seed", range(3))
 def test_an_informative_attribute_is_added(data, name, seed):
-    follow = made(name, data, np.repeat("L1", len(data.t)), seed=seed)
+    follow = make_follow_up(name, data, np.repeat("L1", len(data.t)), seed=seed)
     pd.testing.assert_frame_equal(follow.x.iloc[:, :4], data.x)
     values = dict(zip(follow.y, follow.x.iloc[:, 4], strict=True))
     assert [values[label] for label in follow.y] == follow.x.iloc[:, 4].tolist()
@@ -181,10 +181,10 @@ def test_an_informative_attribute_is_added(data, name, seed):
 
 
 def test_the_case_becomes_a_row(data):
-    found = check(KNeighborsClassifier(1), "MR-3.1", data)
-    for case, follow in enumerate(found.follow_ups):
+    outcome = check(KNeighborsClassifier(1), "MR-3.1", data)
+    for case, follow in enumerate(outcome.follow_ups):
         assert follow.x.iloc[-1].tolist() == data.t.iloc[case].tolist() == follow.t.iloc[0].tolist()
-        assert follow.y.tolist() == [*data.y, found.before[case]]
+        assert follow.y.tolist() == [*data.y, outcome.before[case]]
 
 
 def test_odds_are_doubled():
@@ -196,7 +196,7 @@ def test_odds_are_doubled():
 @in_one_test("name", ["MR-4.1", "MR-4.1 subset"])
 @in_one_test("seed", range(4))
 def test_other_classes_are_copied_with_new_labels(data, name, seed):
-    follow = made(name, data, np.repeat("L1", len(data.t)), seed=seed)
+    follow = make_follow_up(name, data, np.repeat("L1", len(data.t)), seed=seed)
     n = len(data.y)
     assert follow.y[:n].tolist() == data.y.tolist()
     new = set(follow.y[n:])
@@ -207,10 +207,10 @@ def test_other_classes_are_copied_with_new_labels(data, name, seed):
 
 def test_new_labels_are_new():
     x = pd.DataFrame({"a": [1.0, 2.0, 3.0]})
-    follow = made("MR-4.1", Training(x, np.array(["B", "B*", "A"]), x[:1]), np.array(["A"]))
+    follow = make_follow_up("MR-4.1", Training(x, np.array(["B", "B*", "A"]), x[:1]), np.array(["A"]))
     assert len(set(follow.y[3:])) == 2
     assert not set(follow.y[3:]) & {"A", "B", "B*"}
-    follow = made("MR-4.1", Training(x, np.array([1, 7, 3]), x[:1]), np.array([1]))
+    follow = make_follow_up("MR-4.1", Training(x, np.array([1, 7, 3]), x[:1]), np.array([1]))
     assert sorted(follow.y.tolist()) == [1, 3, 7, 8, 9]
     flags = Training(x, np.array([True, False, True]), x[:1])
     assert "texts and numbers" in check(Learner(), "MR-4.2", flags).message
@@ -219,16 +219,16 @@ def test_new_labels_are_new():
 @pytest.mark.parametrize("seed", range(4))
 def test_some_rows_of_others_are_relabelled_or_removed(data, seed):
     labels = np.repeat("L1", len(data.t))
-    follow = made("MR-4.2", data, labels, seed=seed)
+    follow = make_follow_up("MR-4.2", data, labels, seed=seed)
     pd.testing.assert_frame_equal(follow.x, data.x)
     changed = follow.y != data.y
     assert 0 < changed.sum() < (data.y != "L1").sum()
     assert all(new == old + "*" and old != "L1" for new, old in zip(follow.y[changed], data.y[changed], strict=True))
-    whole = made("MR-5.1", data, labels, seed=seed)
+    whole = make_follow_up("MR-5.1", data, labels, seed=seed)
     (gone,) = set(data.y) - set(whole.y)
     assert gone != "L1"
     np.testing.assert_array_equal(whole.x, data.x[data.y != gone])
-    part = made("MR-5.2", data, labels, seed=seed)
+    part = make_follow_up("MR-5.2", data, labels, seed=seed)
     before, after = (Counter(map(tuple, item.x.assign(y=item.y).to_numpy())) for item in (data, part))
     assert 0 < len(data.y) - len(part.y) < (data.y != "L1").sum()
     assert after <= before
@@ -238,13 +238,13 @@ def test_some_rows_of_others_are_relabelled_or_removed(data, seed):
 @in_one_test("seed", range(4))
 @in_one_test("framed", [True, False])
 def test_values_are_exchanged_within_a_class(data, seed, framed):
-    given = data if framed else Training(data.x.to_numpy(), data.y, data.t.to_numpy())
-    follow = made("MR-NBC", given, seed=seed)
-    changed = np.asarray(follow.x) != np.asarray(given.x)
+    training = data if framed else Training(data.x.to_numpy(), data.y, data.t.to_numpy())
+    follow = make_follow_up("MR-NBC", training, seed=seed)
+    changed = np.asarray(follow.x) != np.asarray(training.x)
     assert changed.any(axis=0).sum() == 1
     assert len(set(data.y[changed.any(axis=1)])) == 1
     for label in data.classes:
-        rows = [np.sort(np.asarray(item.x)[data.y == label], axis=0) for item in (given, follow)]
+        rows = [np.sort(np.asarray(item.x)[data.y == label], axis=0) for item in (training, follow)]
         np.testing.assert_array_equal(*rows)
 
 
@@ -252,12 +252,12 @@ def test_weights_and_sparse_matrices(data):
     rng = np.random.default_rng(0)
     source = LEARNER_RELATIONS["weights"].source(data, rng)
     assert set(source.weights) == {1.0, 2.0}
-    follow = made("weights", source)
+    follow = make_follow_up("weights", source)
     assert follow.weights is None
     counts = Counter(follow.x["a"])
     assert [counts[value] for value in data.x["a"]] == source.weights.tolist()
     source = LEARNER_RELATIONS["sparse"].source(data, rng)
-    follow = made("sparse", source)
+    follow = make_follow_up("sparse", source)
     for part in ("x", "t"):
         np.testing.assert_array_equal(getattr(follow, part).toarray(), getattr(data, part))
     assert "not accept sample_weight" in check(KNeighborsClassifier(1), "weights", data).message
@@ -265,14 +265,14 @@ def test_weights_and_sparse_matrices(data):
 
 
 def test_test_cases_share_a_follow_up_by_their_label(data):
-    found = check(KNeighborsClassifier(1), "MR-3.2", data)
-    assert len(found.follow_ups) == len(set(found.before)) > 1
-    for case, label in enumerate(found.before):
-        assert (found.follow_ups[found.follow_up_index[case]].y == label).sum() == 2 * (data.y == label).sum()
+    outcome = check(KNeighborsClassifier(1), "MR-3.2", data)
+    assert len(outcome.follow_ups) == len(set(outcome.before)) > 1
+    for case, label in enumerate(outcome.before):
+        assert (outcome.follow_ups[outcome.follow_up_index[case]].y == label).sum() == 2 * (data.y == label).sum()
     # all at once or one by one, the verdicts are the same
     for case in range(len(data.t)):
         alone = check(KNeighborsClassifier(1), "MR-3.2", Training(data.x, data.y, data.t[case : case + 1]))
-        assert (alone.before[0], alone.after[0]) == (found.before[case], found.after[case])
+        assert (alone.before[0], alone.after[0]) == (outcome.before[case], outcome.after[case])
 
 
 # -- judging ---------------------------------------------------------------------------------------------------
@@ -310,20 +310,20 @@ def test_verdicts_equal_those_of_two_plain_fits(data):
     """With ties counted, a verdict is nothing but a comparison."""
     learner = KNeighborsClassifier(3)
     for seed in range(10 if LONG else 3):
-        found = check(learner, "MR-1.1", data, seed, ties="count")
-        follow = found.follow_ups[0]
+        outcome = check(learner, "MR-1.1", data, seed, ties="count")
+        follow = outcome.follow_ups[0]
         renamed = dict(zip(data.y, follow.y, strict=True))
         before = KNeighborsClassifier(3).fit(data.x, data.y).predict(data.t)
         after = KNeighborsClassifier(3).fit(follow.x, follow.y).predict(follow.t)
-        assert found.before.tolist() == before.tolist()
-        assert found.after.tolist() == after.tolist()
-        assert (found.verdicts == VIOLATED).tolist() == [renamed[b] != a for b, a in zip(before, after, strict=True)]
+        assert outcome.before.tolist() == before.tolist()
+        assert outcome.after.tolist() == after.tolist()
+        assert (outcome.verdicts == VIOLATED).tolist() == [renamed[b] != a for b, a in zip(before, after, strict=True)]
 
 
 def test_scores_are_of_the_same_class_before_and_after(data):
-    found = check(GaussianNB(), "MR-1.1", data, strictness="score_exact")
-    assert found.before.tolist() != found.after.tolist()
-    np.testing.assert_allclose(found.scores_before, found.scores_after, atol=1e-9)
+    outcome = check(GaussianNB(), "MR-1.1", data, strictness="score_exact")
+    assert outcome.before.tolist() != outcome.after.tolist()
+    np.testing.assert_allclose(outcome.scores_before, outcome.scores_after, atol=1e-9)
 
 
 @pytest.mark.slow
@@ -337,10 +337,10 @@ def test_scores_count_where_they_are_asked_for(data):
     counts = Counter()
     for number in range(20):
         rng = np.random.default_rng(number)
-        found = check_learner(Unsure(), relation, data, rng, strictness="score_exact")
-        changed = not np.allclose(found.scores_before, found.scores_after)
+        outcome = check_learner(Unsure(), relation, data, rng, strictness="score_exact")
+        changed = not np.allclose(outcome.scores_before, outcome.scores_after)
         counts[changed] += 1
-        assert found.count(VIOLATED) == changed * len(data.t)
+        assert outcome.count(VIOLATED) == changed * len(data.t)
         assert check_learner(Unsure(), relation, data, np.random.default_rng(number)).count(VIOLATED) == 0
     assert len(counts) == 2
 
@@ -371,12 +371,12 @@ def test_ties_are_set_aside_and_reported(name):
     tied = counted = 0
     for seed in range(4 if LONG else 2):
         data = whole_numbers(np.random.default_rng(seed))
-        found = check(KNeighborsClassifier(3), name, data, seed)
+        outcome = check(KNeighborsClassifier(3), name, data, seed)
         strict = check(KNeighborsClassifier(3), name, data, seed, ties="count")
-        assert found.count(VIOLATED) == 0
-        assert (found.verdicts[found.tied] == INAPPLICABLE).all()
-        assert found.tied.tolist() == (strict.verdicts == VIOLATED).tolist()
-        tied, counted = tied + found.tied.sum(), counted + strict.count(VIOLATED)
+        assert outcome.count(VIOLATED) == 0
+        assert (outcome.verdicts[outcome.tied] == INAPPLICABLE).all()
+        assert outcome.tied.tolist() == (strict.verdicts == VIOLATED).tolist()
+        tied, counted = tied + outcome.tied.sum(), counted + strict.count(VIOLATED)
     assert tied == counted > 0
 
 
@@ -387,8 +387,8 @@ def test_a_fault_is_not_mistaken_for_a_tie():
         def distances(self, case):
             return (self.x[:, -1] - case[-1]) ** 2
 
-    found = [check(LastAttribute(), "MR-1.2", whole_numbers(np.random.default_rng(seed)), seed) for seed in range(5)]
-    assert sum(item.count(VIOLATED) for item in found) > 2 * sum(item.tied.sum() for item in found)
+    outcomes = [check(LastAttribute(), "MR-1.2", whole_numbers(np.random.default_rng(seed)), seed) for seed in range(5)]
+    assert sum(item.count(VIOLATED) for item in outcomes) > 2 * sum(item.tied.sum() for item in outcomes)
 
 
 def test_answers_by_position_are_not_mistaken_for_ties(data):
@@ -398,8 +398,8 @@ def test_answers_by_position_are_not_mistaken_for_ties(data):
         def predict(self, t):
             return self.y[: len(t)]
 
-    found = check(ByPlace(), "sample order", data)
-    assert 0 < found.count(VIOLATED) == (found.before != found.after).sum()
+    outcome = check(ByPlace(), "sample order", data)
+    assert 0 < outcome.count(VIOLATED) == (outcome.before != outcome.after).sum()
 
 
 @pytest.mark.slow
@@ -438,9 +438,9 @@ def test_regressors_are_compared_within_rounding():
     x = pd.DataFrame(rng.normal(size=(40, 3)), columns=list("abc"))
     data = Training(x[:30], 1e6 + rng.normal(size=30), x[30:])
     for name, relation in LEARNER_RELATIONS.items():
-        found = check(KNeighborsRegressor(3), name, data)
-        told = relation.regressors and name != "weights"  # which kNN does not take
-        assert found.count(HOLDS if told else INAPPLICABLE) == 10, name
+        outcome = check(KNeighborsRegressor(3), name, data)
+        applies = relation.regressors and name != "weights"  # which kNN does not take
+        assert outcome.count(HOLDS if applies else INAPPLICABLE) == 10, name
     assert check(RandomForestRegressor(5), "sample order", data).count(VIOLATED) > 5
 
     class Nudged(RegressorMixin, Learner):
@@ -481,17 +481,17 @@ class Broken(Learner):
 @in_one_test("where", ["fit", "predict"])
 @in_one_test("error", [ValueError("too\nbad"), SystemExit(3), MemoryError()])
 def test_learners_that_fail_are_undefined(data, where, error):
-    found = check(Broken(where, error), "MR-0", data)
-    assert found.count(UNDEFINED) == len(data.t)
-    assert found.message.startswith(f"fit on the source data failed: {type(error).__name__}")
-    assert "\n" not in found.message
+    outcome = check(Broken(where, error), "MR-0", data)
+    assert outcome.count(UNDEFINED) == len(data.t)
+    assert outcome.message.startswith(f"fit on the source data failed: {type(error).__name__}")
+    assert "\n" not in outcome.message
 
 
 def test_cases_with_answers_are_judged_although_others_fail(data):
-    found = check(Broken("names", ValueError("no such label")), "label renaming", data)
-    assert found.count(UNDEFINED) == len(data.t)
-    assert found.message == "fit on the follow-up data failed: ValueError: no such label"
-    assert found.before.tolist() == Learner().fit(data.x, data.y).predict(data.t).tolist()
+    outcome = check(Broken("names", ValueError("no such label")), "label renaming", data)
+    assert outcome.count(UNDEFINED) == len(data.t)
+    assert outcome.message == "fit on the follow-up data failed: ValueError: no such label"
+    assert outcome.before.tolist() == Learner().fit(data.x, data.y).predict(data.t).tolist()
     gaps = check(Broken("gaps", data.t.iloc[0, 0]), "refit", data)
     assert gaps.verdicts.tolist() == [UNDEFINED] + [HOLDS] * (len(data.t) - 1)
     assert "None" in gaps.message
@@ -534,10 +534,10 @@ def test_any_object_with_fit_and_predict_works(data):
 )
 def test_unmet_preconditions_are_reported(name, learner, change, why):
     x = pd.DataFrame({"a": np.arange(6.0), "b": np.arange(6.0) ** 2})
-    given = {"x": x, "y": np.array(["L0", "L1"] * 3), **change}
-    found = check(learner, name, Training(**given, t=given["x"][:2]))
-    assert found.verdicts.tolist() == [INAPPLICABLE] * 2
-    assert pd.Series([found.message]).str.contains(why).all(), found.message
+    fields = {"x": x, "y": np.array(["L0", "L1"] * 3), **change}
+    outcome = check(learner, name, Training(**fields, t=fields["x"][:2]))
+    assert outcome.verdicts.tolist() == [INAPPLICABLE] * 2
+    assert pd.Series([outcome.message]).str.contains(why).all(), outcome.message
 
 
 def test_one_attribute_has_no_order():
@@ -580,8 +580,8 @@ def test_a_user_defined_relation(data):
             x = pd.concat([data.x, data.t], ignore_index=True)
             return Training(x, np.append(data.y, labels), data.t)
 
-    found = check_learner(KNeighborsClassifier(1), Weighed(), data, np.random.default_rng(0))
-    assert found.count(HOLDS) == len(found.follow_ups) == len(data.t)
+    outcome = check_learner(KNeighborsClassifier(1), Weighed(), data, np.random.default_rng(0))
+    assert outcome.count(HOLDS) == len(outcome.follow_ups) == len(data.t)
 
 
 # -- planted faults --------------------------------------------------------------------------------------------
@@ -683,15 +683,15 @@ FAULTY = [
 def violated(learner, reference, names=LEARNER_RELATIONS, sets=8):
     """The necessary relations that a learner violates, with how often."""
     rng = np.random.default_rng(8)
-    found = Counter()
+    counts = Counter()
     for _ in range(sets):
         data = draw_random_training(rng, 10, min_rows=2)
         for name in names:
             held = find_requirement(name, reference, data)
             if held.necessary:
                 verdicts = check_learner(learner, LEARNER_RELATIONS[name], data, rng, strictness=held.strictness)
-                found[name] += verdicts.count(VIOLATED)
-    return +found
+                counts[name] += verdicts.count(VIOLATED)
+    return +counts
 
 
 @pytest.mark.parametrize("kind", RIGHT)

@@ -60,7 +60,7 @@ def contradicts(row):
 @in_one_test("names", STUDIES)
 def test_cost_and_capability_follow_from_runs_and_mutants(names):
     known = listed(names)
-    found = set()
+    contradictions = set()
     for _, row in wide(names).iterrows():
         if row["subject"] in ("SVM", "SVM2") and row["data"] == "bank_churners":
             continue  # no pair at all
@@ -68,8 +68,8 @@ def test_cost_and_capability_follow_from_runs_and_mutants(names):
             assert erratum("000-11", subject="Triangle 1", measure="capability")
             row = row.drop("capability")
         if contradicts(row):
-            found.add((row["strategy"], row["subject"], row["walks"]))
-    assert found <= known
+            contradictions.add((row["strategy"], row["subject"], row["walks"]))
+    assert contradictions <= known
 
 
 @pytest.mark.slow
@@ -227,8 +227,8 @@ CELLS = {
 
 
 def test_every_cell_of_the_exploration_tables_is_stored():
-    found = {int(name[4:]): len(published(name)) for name in tables() if name.startswith("002-")}
-    assert found == CELLS
+    cell_counts = {int(name[4:]): len(published(name)) for name in tables() if name.startswith("002-")}
+    assert cell_counts == CELLS
 
 
 def of_pairs(table):

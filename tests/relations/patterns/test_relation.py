@@ -125,8 +125,8 @@ def test_the_same_case_is_queried_past_the_cache(queries):
 def test_assertions_replay_a_violation_with_several_follow_ups(queries, tmp_path):
     relation = (PARTS >> PATTERNS["Disjoint"].output()).named("search.MR2")
     store = tmp_path / "runs.db"
-    for found in ("4 of 4 cases violate it", "still do"):
-        with pytest.raises(AssertionError, match=found):
+    for message in ("4 of 4 cases violate it", "still do"):
+        with pytest.raises(AssertionError, match=message):
             dm.assert_holds(search, queries, relation, store=store)
     dm.assert_holds(search, queries, (PARTS >> PATTERNS["Complete"].output()).named("search.MR2"), store=store)
 

@@ -35,12 +35,12 @@ def test_survivors_are_not_dominated_and_no_metric_falls(rows, limit):
     fitness = np.array(rows, dtype=float)
     start = fitness[0]
     survivors = choose_survivors(fitness, limit, start)
-    kept = fitness[survivors]
-    assert 1 <= len(kept) <= max(limit, fitness.shape[1] + 1)
-    assert len(np.unique(kept, axis=0)) == len(kept)
+    best = fitness[survivors]
+    assert 1 <= len(best) <= max(limit, fitness.shape[1] + 1)
+    assert len(np.unique(best, axis=0)) == len(best)
     assert (rank_by_dominance(fitness)[survivors] == 0).all()
-    assert (kept.max(axis=0) == fitness.max(axis=0)).all()
-    assert (kept[choose_compromise(kept, start)] >= start).all()
+    assert (best.max(axis=0) == fitness.max(axis=0)).all()
+    assert (best[choose_compromise(best, start)] >= start).all()
 
 
 def test_of_equal_rows_the_newest_survives():
