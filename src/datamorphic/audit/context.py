@@ -308,12 +308,12 @@ class CheckContext:
         space = self.plausible_space
         if not self.column_relations or not len(points):
             return 0
-        kept = np.ones(len(points), dtype=bool)
+        is_plausible = np.ones(len(points), dtype=bool)
         for value in values:
             codes = points.codes.copy()
             codes[:, space.position(feature)] = value
-            kept &= space.satisfied(codes)
-        return int(kept.argmax())
+            is_plausible &= space.satisfied(codes)
+        return int(is_plausible.argmax())
 
     @property
     def has_numeric_answers(self) -> bool:

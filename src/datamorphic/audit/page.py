@@ -267,18 +267,18 @@ def _build_checks(result: AuditResult) -> Section:
 
 def _tabulate_outcomes(outcomes: Sequence[Outcome]) -> Table:
     ran = any(outcome.state != "not run" for outcome in outcomes)
-    found = any(outcome.state == "found" for outcome in outcomes)
+    has_findings = any(outcome.state == "found" for outcome in outcomes)
     rows = [
         [
             outcome.check,
             outcome.asks,
-            *([format_state(outcome)] if found else []),
+            *([format_state(outcome)] if has_findings else []),
             outcome.why,
             *([f"{outcome.seconds:.1f}", f"{outcome.calls:,}"] if ran else []),
         ]
         for outcome in outcomes
     ]
-    columns = ["check", "question", *(["outcome"] if found else []), "based on" if ran else "reason"]
+    columns = ["check", "question", *(["outcome"] if has_findings else []), "based on" if ran else "reason"]
     return Table(columns=[*columns, *(["seconds", "rows computed"] if ran else [])], rows=rows)
 
 

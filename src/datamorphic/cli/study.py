@@ -63,8 +63,8 @@ def study(
 
     if list_studies:
         if name is not None or every:
-            given = "--all" if name is None else repr(name)
-            raise UsageError(f"--list lists all studies, and {given} computes. Leave one of the two out.")
+            selection = "--all" if name is None else repr(name)
+            raise UsageError(f"--list lists all studies, and {selection} computes. Leave one of the two out.")
         _print_list(as_json)
         return
     if every and name is not None:

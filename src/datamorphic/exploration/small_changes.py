@@ -57,8 +57,8 @@ def _query_candidates(front: FrontData, pairs: Rows) -> Flow[SmallChanges]:
     space, border = front.space, front.restore_border()
     seed_rows = find_nearest(space, front.a.codes[pairs], front.seeds.codes)[1][:, 0]
     _, first = np.unique(seed_rows, return_index=True)
-    kept = np.sort(first)  # one change per real row
-    pairs, seed_rows = pairs[kept], seed_rows[kept]
+    chosen_rows = np.sort(first)  # one change per real row
+    pairs, seed_rows = pairs[chosen_rows], seed_rows[chosen_rows]
     own_outputs: Outputs = yield Query(front.seeds.take(seed_rows), note="finding small changes")
     own_states = border.read(own_outputs)
     answered = np.flatnonzero(~np.isnan(own_states))

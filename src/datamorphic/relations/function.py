@@ -260,10 +260,10 @@ class FunctionRelation(SystemRelation):
                     )
         return np.concatenate(inputs, axis=1)
 
-    def follow_inputs(self, made: Floats) -> list[Floats]:
+    def follow_inputs(self, follow_ups: Floats) -> list[Floats]:
         """Return the follow-ups one by one."""
         ends = np.cumsum([box.dimension for box in self.follow_domains()])[:-1]
-        return np.split(made, ends, axis=1)
+        return np.split(follow_ups, ends, axis=1)
 
     def _to_rows(self, role: str, values: npt.ArrayLike, count: int) -> Floats:
         rows = np.asarray(values, dtype=float)

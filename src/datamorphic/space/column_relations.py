@@ -146,14 +146,14 @@ def _keep_compatible(space: Space, constraints: Sequence[Constraint]) -> list[Co
         space.with_constraints(constraints)
         return list(constraints)
     except SpaceError:
-        kept: list[Constraint] = []
+        compatible: list[Constraint] = []
         for constraint in constraints:
             try:
-                space.with_constraints([*kept, constraint])
-                kept.append(constraint)
+                space.with_constraints([*compatible, constraint])
+                compatible.append(constraint)
             except SpaceError:
                 continue
-        return kept
+        return compatible
 
 
 def _log_chance(count: int) -> float:

@@ -418,10 +418,10 @@ class Dependency(AllowedCombinations):
         self._determine(space, codes, broken & ~changed[:, second])
         table, _ = self._encode_table(space)
         values, places, counts = np.unique(table[:, 1], return_index=True, return_counts=True)
-        found = np.minimum(np.searchsorted(values, codes[:, second]), len(values) - 1)
-        is_unique = (values[found] == codes[:, second]) & (counts[found] == 1)
+        entries = np.minimum(np.searchsorted(values, codes[:, second]), len(values) - 1)
+        is_unique = (values[entries] == codes[:, second]) & (counts[entries] == 1)
         rows = broken & changed[:, second] & ~changed[:, first] & is_unique
-        codes[rows, first] = table[places[found[rows]], 0]
+        codes[rows, first] = table[places[entries[rows]], 0]
 
     def _determine(self, space: FeatureSpace, codes: Codes, rows: Mask) -> None:
         first, second = self._locate(space)

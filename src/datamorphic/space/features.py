@@ -48,10 +48,10 @@ class Feature:
         if not isinstance(self.nullable, bool | np.bool_):
             raise SpaceError(f"Feature {self.name!r}: nullable must be True or False. Got {self.nullable!r}.")
 
-    def with_step_given(self, given: bool) -> Self:
+    def with_step_given(self, is_given: bool) -> Self:
         """Return the feature with `step_given` set; False for an inferred step."""
         feature = copy.copy(self)
-        feature.__dict__["step_given"] = given
+        feature.__dict__["step_given"] = is_given
         return feature
 
     @property

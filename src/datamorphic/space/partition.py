@@ -90,10 +90,10 @@ class RowPartition:
         sizes = sorted(self.sizes, reverse=True)
         text = pluralize(len(sizes), "cluster")
         if sizes:
-            shown = [f"{size:,}" for size in sizes[:MAX_SIZES_SHOWN]]
+            texts = [f"{size:,}" for size in sizes[:MAX_SIZES_SHOWN]]
             if len(sizes) > MAX_SIZES_SHOWN:
-                joined = ", ".join([*shown, "..."])
+                joined = ", ".join([*texts, "..."])
             else:
-                joined = " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+                joined = " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
             text += f" of {joined} {'row' if sizes == [1] else 'rows'}"
         return f"{text}, {pluralize(self.noise, 'row')} of noise" if self.noise else text

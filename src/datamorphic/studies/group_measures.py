@@ -154,12 +154,12 @@ class FailureRegions(GroupJob):
                 figures |= label_figure(f"{id} {name}", share)
             if sample.draws.shape[1] <= MAX_BITMAP_DIMENSIONS:
                 box, points = sample.relation.follow_domains()[0], sample.inputs[source_count]
-                found = {
+                regions = {
                     "MRVR-S": sample.classify_region(violated),
                     "MRVR-F": classify(points, violated, box.low, box.high).kind,
                     "failures": sample.classify_region(sources),
                 }
-                figures |= {f"{id} {region} {kind}": 1.0 for region, kind in found.items()}
+                figures |= {f"{id} {region} {kind}": 1.0 for region, kind in regions.items()}
         return figures
 
 

@@ -191,7 +191,7 @@ class Selecting(GroupJob):
         relations = [shared[name] for name in self.relations]
         trials = choose_trials(self.groups, self.trials, _estimate_rate(function, relations, seed))
         if self.selector in LEARNING:
-            found = hunt(
+            hunt_result = hunt(
                 function,
                 relations,
                 selector=self.selector,
@@ -201,7 +201,7 @@ class Selecting(GroupJob):
                 seed=seed,
                 progress=False,
             )
-            return _summarise_measures(found.measured)
+            return _summarise_measures(hunt_result.measured)
 
         def violating(picks: Picks) -> Mask:
             return find_violations(function, relations, picks.relation, picks.sources)

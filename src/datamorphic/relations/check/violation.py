@@ -157,8 +157,8 @@ class ClusterViolation(LearnerViolation):
     @property
     def _changed_rows_text(self) -> str:
         rows = self.changed_rows
-        shown = ", ".join(map(str, rows[:MAX_ROWS_SHOWN])) + (", ..." if len(rows) > MAX_ROWS_SHOWN else "")
-        return f"{len(rows):,} of {pluralize(len(self.after.labels), 'row')}, counted from 0: {shown}"
+        numbers = ", ".join(map(str, rows[:MAX_ROWS_SHOWN])) + (", ..." if len(rows) > MAX_ROWS_SHOWN else "")
+        return f"{len(rows):,} of {pluralize(len(self.after.labels), 'row')}, counted from 0: {numbers}"
 
     @property
     def row_tables(self) -> list[LabelledRows]:

@@ -112,10 +112,10 @@ def _build_picture(result: Optimisation) -> Section:
     tests, start = result.tests, result.start
     view = Projection(tests.space, start.inputs.codes)
     removed = _thin(start.take(~np.isin(start.ids, tests.ids)))
-    shown = _thin(tests)
-    is_new = ~np.isin(shown.ids, start.ids)
+    cases = _thin(tests)
+    is_new = ~np.isin(cases.ids, start.ids)
     groups = [*(REMOVED_GROUP for _ in range(len(removed))), *np.where(is_new, "new case", "case of the first set")]
-    places = view(np.concatenate([removed.inputs.codes, shown.inputs.codes]))
+    places = view(np.concatenate([removed.inputs.codes, cases.inputs.codes]))
     picture = Scatter(
         title="The test set",
         subtitle="",
@@ -124,7 +124,7 @@ def _build_picture(result: Optimisation) -> Section:
         x=places[:, 0].tolist(),
         y=places[:, 1].tolist(),
         groups=list(map(str, groups)),
-        notes=[*_describe_cases(removed), *_describe_cases(shown)],
+        notes=[*_describe_cases(removed), *_describe_cases(cases)],
         rest=REMOVED_GROUP,
     )
     share = "" if view.flat else f" The plane shows {format_percent(view.variance_share)} of the variance."

@@ -165,10 +165,10 @@ class ActivitiesPage:
 
     async def _show_front(self) -> None:
         summary = self._pool.state.get("front")
-        shown = (self._pool.state.get("explorations"), summary)
-        if shown == self._front_shown:
+        front_state = (self._pool.state.get("explorations"), summary)
+        if front_state == self._front_shown:
             return
-        self._front_shown = shown
+        self._front_shown = front_state
         self._front_card.set_visibility(summary is not None)
         self._front.clear()
         if summary is None:
@@ -462,11 +462,11 @@ def describe_combination(estimate: Mapping[str, Any], limit: int) -> str:
     'At most 800 new cases from 200 cases, in about 4 s. A trial with 100 new cases took 0.5 s.'
     """
     size, new_cases = estimate["size"], estimate["new_cases"]
-    made = min(size, limit) if limit else size
-    seconds = estimate["seconds"] * max(1.0, made / max(1, new_cases))
-    what = f"At most {pluralize(made, 'new case')} from {pluralize(estimate['cases'], 'case')}"
-    if made < size:
-        what = f"There are {format_size(size)} combinations, of which {made:,} are drawn at random"
+    new_count = min(size, limit) if limit else size
+    seconds = estimate["seconds"] * max(1.0, new_count / max(1, new_cases))
+    what = f"At most {pluralize(new_count, 'new case')} from {pluralize(estimate['cases'], 'case')}"
+    if new_count < size:
+        what = f"There are {format_size(size)} combinations, of which {new_count:,} are drawn at random"
     trial = f"A trial with {pluralize(new_cases, 'new case')} took {estimate['seconds']:.1f} s."
     return f"{what}, in about {format_duration(seconds)}. {trial}"
 

@@ -207,12 +207,12 @@ class GuideForm:
 
     async def _resume(self) -> None:
         """Go on where the person was, if the system is still there."""
-        kept = app.storage.user.get(STORAGE_KEY)
-        if not isinstance(kept, dict) or kept.get("model") != self._workspace.subject.model:
+        progress = app.storage.user.get(STORAGE_KEY)
+        if not isinstance(progress, dict) or progress.get("model") != self._workspace.subject.model:
             return
-        if kept.get("system") in self._systems:
-            self._system.set_value(kept["system"])
-            await self._ask(list(kept["answers"]))
+        if progress.get("system") in self._systems:
+            self._system.set_value(progress["system"])
+            await self._ask(list(progress["answers"]))
 
     async def _start(self) -> None:
         await self._ask([])
