@@ -14,8 +14,8 @@ import datamorphic as dm
 from datamorphic.audit.checks.answers import make_probes
 from datamorphic.audit.examples import build_example_table, locate_examples
 from datamorphic.audit.outcome import Outcome
+from datamorphic.audit.page import format_example
 from datamorphic.audit.ranking import rank_findings
-from datamorphic.audit.text import format_example
 from datamorphic.core.result import Example, Finding
 
 RELATION = "limit = balance + available"

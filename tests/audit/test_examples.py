@@ -19,12 +19,12 @@ from datamorphic.audit.examples import (
     draw_pixels,
     find_pixel_side,
     find_row,
+    format_pair,
     locate_examples,
 )
 from datamorphic.audit.outcome import Outcome
-from datamorphic.audit.page import build_page
+from datamorphic.audit.page import build_page, format_frequency
 from datamorphic.audit.result import AuditResult
-from datamorphic.audit.text import format_frequency, format_pair
 from datamorphic.core.result import Example, Finding
 from datamorphic.reporting.document import Drawing, Meter, Section, Shape, Snippet, Table, TextLabel
 from datamorphic.reporting.html import render_page

@@ -15,17 +15,18 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from datamorphic._text import format_percent
-from datamorphic.audit.markdown import MAX_CHARACTERS, format_markdown
+from datamorphic.audit.examples import build_example_table
 from datamorphic.audit.outcome import Outcome
+from datamorphic.audit.page import format_certainty, format_frequency, format_impact
 from datamorphic.audit.result import AuditResult
 from datamorphic.audit.sarif import format_sarif
-from datamorphic.audit.text import format_certainty, format_frequency, format_impact, format_text, tabulate_example
 from datamorphic.core.result import Example, Finding
-from datamorphic.reporting.markdown import escape_markdown, format_code_block
+from datamorphic.reporting.markdown import MAX_BYTES, escape_markdown, format_code_block
 from datamorphic.reporting.text import clean, cut, format_cell, split_blocks, to_one_line, to_printable
 from support.planted_models import EVIL, example, hostile
 
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+EXPORTS = (AuditResult.describe, AuditResult.to_markdown, AuditResult.to_junit, format_sarif, AuditResult.to_html)
 NASTY = "<>&\"'`*_[]()!|~#@$%^{}\\-+=.:;/ \t\n\r0aGH1wé👩\u200d\x00\x1b\u202e\ud800"
 
 
@@ -71,11 +72,10 @@ def test_an_incomplete_audit_is_never_said_to_have_found_nothing_wrong():
     assert result.headline == (
         "incomplete: no fault or concern was found by 1 check; 1 check was not tried, since the budget (1m) did not suffice"
     )
-    assert format_markdown(result).startswith("### ⚠️ m: incomplete: ")
-    assert format_markdown(make_incomplete_result(finding())).startswith(
-        "### ❌ m: incomplete: 1 fault found by 2 checks; "
-    )
-    assert "nothing wrong" not in format_text(result) + result.to_html() + result.to_junit() + format_sarif(result)
+    assert result.to_markdown().startswith("# Check-up of m\n\n⚠️ **Incomplete: ")
+    assert "\n❌ **Incomplete: 1 fault found by 2 checks; " in make_incomplete_result(finding()).to_markdown()
+    for export in EXPORTS:
+        assert "nothing wrong" not in export(result).lower()
     assert AuditResult.from_json(result.to_json()) == result
     assert json.loads(result.to_json())["unfinished"] == ["borders"]
 
@@ -141,7 +141,6 @@ def test_bullets_make_lists():
 @pytest.mark.parametrize(
     ("cases", "of", "text"),
     [
-        (0, 0, ""),
         (12, 400, "12 of 400 cases tried: 3% (95% interval: 1.72% to 5.17%)"),
         (1, 1, "1 of 1 case tried: 100% (95% interval: 20.7% to 100%)"),
         (1, 50_000, "1 of 50,000 cases tried: <0.01% (95% interval: <0.01% to 0.0113%)"),
@@ -167,42 +166,32 @@ def test_the_certainty_is_given_in_words():
 
 def test_an_example_shows_only_what_matters():
     case = {f"f{i}": i for i in range(30)}
-    assert tabulate_example(
+    table = build_example_table(
         Example(text="w", case=case, answer="no", changed={"f3": 4.5, "new": 1}, new_answer="yes")
-    ) == (
-        ["feature", "before", "after"],
-        [["f3", "3", "4.5"], ["new", "–", "1"], ["the answer", "no", "yes"]],
-        "The other 29 features are the same in both.",
     )
-    columns, table, note = tabulate_example(
-        Example(text="w", case=case, answer="no", changed={f"f{i}": 0 for i in range(20)}, new_answer="yes")
-    )
-    assert len(table) == 13
-    assert note == "8 more changed features not shown. The other 10 features are the same in both."
-    columns, table, note = tabulate_example(Example(text="w", case=case, answer="no", changed={}, new_answer="yes"))
-    assert (columns, len(table), table[-2:]) == (["feature", "value"], 10, [["the answer", "no"], ["and then", "yes"]])
-    assert note == "22 more features not shown."
-    assert tabulate_example(Example(text="w", case={"a": None}, answer="no")) == (
-        ["feature", "value"],
-        [["a", "–"], ["the answer", "no"]],
-        "",
-    )
-    assert tabulate_example(Example(text="w")) == (["feature", "value"], [], "")
+    assert table.columns == ["feature", "before", "after"]
+    assert table.rows == [["f3", "3", "4.5"], ["new", "–", "1"], ["the model’s answer", "no", "yes"]]
+    assert table.note == "The other 29 features are the same before and after. Copy the example to get all values."
+    table = build_example_table(Example(text="w", case={"a": None}, answer="no"))
+    assert (table.columns, table.rows) == (["feature", "value"], [["a", "–"], ["the model’s answer", "no"]])
+    assert not build_example_table(Example(text="w")).rows
 
 
 # -- for a terminal ---------------------------------------------------------------------------------------------------
 
 
 def test_a_terminal_gets_the_findings_worst_first():
-    text = format_text(example())
+    text = example().describe()
     lines = text.splitlines()
     assert lines[0] == f"credit.skops: {example().headline}"
-    heads = [line for line in lines if re.match(r"\d+\. ", line)]
-    assert [head.split(":")[0] for head in heads] == ["1. FAULT", "2. CONCERN", "3. CONCERN", "4. ADVICE"]
-    assert "   288 of 300 cases tried: 96% (95% interval: 93.1% to 97.7%); certain: an example shows it" in lines
-    assert "   37 of 1,000 cases tried: 3.7% (95% interval: 2.7% to 5.06%); certain: an example shows it" in lines
+    heads = [line.split(":")[0] for line in lines if re.match(r"[A-Z]+: ", line)]
+    assert heads == ["FAULT", "CONCERN", "CONCERN", "ADVICE"]
+    assert "  How often:       288 of 300 cases tried: 96% (95% interval: 93.1% to 97.7%)" in lines
+    assert "  How often:       37 of 1,000 cases tried: 3.7% (95% interval: 2.7% to 5.06%)" in lines
+    assert lines.count("  How sure:        certain: an example shows it") == 2
+    assert "  An example:      gender from female to male: declined becomes approved" in lines
     assert (
-        "   Reproduce: datamorphic test models/credit.skops applicants.csv --target decision --protected gender --seed 7 --only protected"
+        "  Repeat: datamorphic test models/credit.skops applicants.csv --target decision --protected gender --seed 7 --only protected"
         in lines
     )
     assert "  not run    learning      a fitted model cannot be trained again" in lines
@@ -212,21 +201,21 @@ def test_a_terminal_gets_the_findings_worst_first():
 def test_counts_in_the_detail_are_not_repeated():
     detail = "3 of 1,200 cases (0.25%, 0.085% to 0.733%) do it."
     once = result_of(finding(detail=detail, cases=3, cases_tried=1_200, counted_in_detail=True))
-    for export in (format_text, format_markdown, AuditResult.to_junit, format_sarif):
-        assert export(once).count("3 of 1,200") == 1 + (export is format_markdown)  # and once in its table
+    for export in EXPORTS:
+        assert export(once).count("3 of 1,200") == 1
 
 
 def test_text_holds_no_control_characters_or_forged_lines():
-    text = format_text(hostile())
+    text = hostile().describe()
     assert all(c.isprintable() or c == "\n" for c in text)
     assert not any(line.startswith(("# three", "- four", "[31m")) for line in text.split("\n"))
-    assert max(map(len, text.split("\n"))) <= 2_000
+    assert max(len(line.strip()) for line in text.split("\n")) <= 2_100  # a cut text, its term and its badge
     text.encode("utf-8")
 
 
 def test_many_findings_are_counted_not_listed():
     many = result_of(*(finding(check=f"c{i}") for i in range(150)))
-    assert "50 more findings: write a report" in format_text(many)
+    assert "\n50 more findings\n  Write a report" in many.describe()
 
 
 # -- for a pull request -----------------------------------------------------------------------------------------------
@@ -263,8 +252,8 @@ def allowed(token):
 
 @pytest.mark.parametrize("result", [example(), hostile()], ids=["usual", "hostile"])
 def test_markdown_of_users_makes_no_html_links_or_pictures(result):
-    text = format_markdown(result)
-    assert len(text) <= MAX_CHARACTERS
+    text = result.to_markdown()
+    assert len(text) <= MAX_BYTES
     tokens = [inner for token in MARKDOWN.parse(text) for inner in [token, *(token.children or ())]]
     kinds = {token.type for token in tokens}
     assert not kinds & {"image", "link_open", "html_inline"}
@@ -282,25 +271,25 @@ def test_markdown_of_users_makes_no_html_links_or_pictures(result):
 
 
 def test_markdown_has_the_verdict_findings_and_checks():
-    source = format_markdown(example())
+    source = example().to_markdown()
     text = rendered(source)
-    assert source.startswith(f"### ❌ credit.skops: {escape_markdown(example().headline)}\n")
-    assert "| 🔴 fault | The answer depends on the order of the columns | column order | 288 of 300 | 100% |" in source
+    assert source.startswith(f"# Check-up of credit.skops\n\n❌ **{escape_markdown(example().headline)}. ")
+    assert "<details><summary>🔴 Fault&#58; The answer depends on the order of the columns</summary>" in source
     assert "288 of 300 cases tried: 96% (95% interval: 93.1% to 97.7%)" in text
-    assert source.count("<details>") == 4 + 2  # a finding each, the checks, the notes
+    assert "- **More examples:**\n  - gender from male to female, at income 31,200: " in source
+    assert "| gender | female | male |" in source
+    assert source.count("<details>") == 4 + 4  # findings, a table, and groups of checks that did what they should
     assert "--only 'column order'\n```" in source
-    assert format_markdown(result_of(outcomes=(Outcome(check="answers", asks="?", state="passed"),))).startswith(
-        "### ✅ m: "
-    )
+    assert "\n✅ **" in result_of(outcomes=(Outcome(check="answers", asks="?", state="passed"),)).to_markdown()
 
 
 def test_markdown_fits_into_a_comment():
     many = result_of(*(finding(check=f"c{i}", title="<&" * 300, detail="|" * 3_000) for i in range(400)))
-    text = format_markdown(many)
-    assert len(text) <= MAX_CHARACTERS
-    assert re.search(r"The details of \d+ findings are only in the report", text)
-    assert re.search(r"\d+ more findings are in the report", text)
-    assert re.search(r"\d+ more checks are in the report", text)
+    source = many.to_markdown()
+    assert len(source.encode()) <= MAX_BYTES
+    assert re.search(r"\d+ more sections left out", source)
+    assert re.search(r"The first \d+ of 400 rows are text", source)
+    assert re.search(r"more characters left out", source)
 
 
 # -- for CI servers ---------------------------------------------------------------------------------------------------
@@ -319,7 +308,7 @@ def test_junit_has_a_case_for_each_check():
     failure = cases["protected"].find("failure")
     assert failure.get("type") == "concern"
     assert failure.get("message") == "The answer depends on gender alone"
-    for part in ("37 of 1,000", "95% interval", "gender: female -> male", "--only protected", "what to do: Train"):
+    for part in ("37 of 1,000", "95% interval", "gender from female to male", "--only protected", "What to do:"):
         assert part in failure.text
     assert cases["learning"].find("skipped").get("message") == "a fitted model cannot be trained again"
     assert cases["row labels"].find("error").get("message") == "the model took longer than 10 s for a batch"
@@ -500,14 +489,14 @@ def test_locations_are_relative_to_the_working_directory(tmp_path, monkeypatch):
 def test_exports_of_a_result_read_back_are_the_same():
     for result in (example(), dataclasses.replace(hostile(), front=None)):
         back = AuditResult.from_json(json.dumps(json.loads(result.to_json())))
-        for export in (format_text, format_markdown, AuditResult.to_junit, format_sarif):
+        for export in EXPORTS[:4]:
             assert export(back) == export(result)
 
 
 def test_exports_contain_no_passwords():
     words = {"model": "https://ada:secret@host/predict?token=topsecret", "data": "d.csv", "from_files": True}
     result = result_of(finding(), words=words)
-    for export in (format_text, format_markdown, AuditResult.to_junit, format_sarif, AuditResult.to_html):
+    for export in EXPORTS:
         text = export(result)
         assert "secret" not in text
         assert "datamorphic test" in text
@@ -515,5 +504,5 @@ def test_exports_contain_no_passwords():
 
 def test_an_empty_result_can_be_exported():
     empty = result_of(kind="", data="", budget="")
-    for export in (format_text, format_markdown, AuditResult.to_junit, format_sarif, AuditResult.to_html):
+    for export in EXPORTS:
         assert export(empty)

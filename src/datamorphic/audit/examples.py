@@ -30,9 +30,9 @@ from ..space.serialize import value_from_json
 from ..space.space import Space
 from .case_text import name_position, split_blocks
 from .outcome import Outcome
-from .text import format_broken_relations, format_pair
 
 MAX_FEATURES_SHOWN = 14  # an example with more shows only what changes, and all values as code
+MAX_BROKEN_RELATIONS = 3
 MAX_COMMENT_CHARACTERS = 80
 MIN_PIXELS_PER_SIDE = 4
 MIN_UNNAMED_PIXELS_PER_SIDE = 8  # if only the values suggest a picture
@@ -160,6 +160,31 @@ def build_example_table(example: Example) -> Table:
             rows.append(["the model’s answer", format_cell(example.answer)])
     columns = ["feature", "before", "after"] if has_follow_up else ["feature", "value"]
     return Table(columns=columns, rows=rows, note=note, sortable=False, marked=marked)
+
+
+def format_broken_relations(example: Example) -> str:
+    """Return which relations between columns an example breaks."""
+    relations = "; ".join(example.breaks[:MAX_BROKEN_RELATIONS])
+    more_count = len(example.breaks) - MAX_BROKEN_RELATIONS
+    more = f" and {more_count} more" if more_count > 0 else ""
+    row = "The changed row" if example.changed else "The row"
+    return f"{row} breaks a relation that all given rows keep: {relations}{more}."
+
+
+def format_pair(before: object, after: object) -> tuple[str, str]:
+    """Return two values as cells, numbers with as few digits as show that they differ, at least six.
+
+    Examples
+    --------
+    >>> format_pair(0.123456789, 0.223456789), format_pair(1.0000000001, 1.0000000002), format_pair(58_000, None)
+    (('0.123457', '0.223457'), ('1.0000000001', '1.0000000002'), ('58000', '–'))
+    """
+    if isinstance(before, float) and isinstance(after, float) and math.isfinite(before) and math.isfinite(after):
+        for digits in range(6, 18):
+            texts = f"{before:.{digits}g}", f"{after:.{digits}g}"
+            if texts[0] != texts[1] or before == after:
+                return texts
+    return format_cell(before), format_cell(after)
 
 
 # -- code --------------------------------------------------------------------------------------------------------------

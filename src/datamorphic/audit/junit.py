@@ -8,10 +8,11 @@ from dataclasses import replace
 from .._text import pluralize
 from ..core.result import Finding
 from ..reporting.junit import JUnitCase, JUnitOutcome
+from ..reporting.terminal import format_section
 from ..reporting.text import cut
 from .outcome import Outcome
+from .page import build_finding
 from .result import AuditResult
-from .text import format_certainty, format_command, format_frequency, tabulate_example
 
 MAX_TITLE_CHARACTERS = 450
 MAX_FINDINGS_PER_CHECK = 200
@@ -48,24 +49,7 @@ def _build_test_case(result: AuditResult, outcome: Outcome) -> JUnitCase:
 
 def _format_findings(result: AuditResult, findings: Sequence[Finding]) -> str:
     ordered = sorted(findings, key=lambda finding: finding.rank)
-    texts = [_format_finding(result, finding) for finding in ordered[:MAX_FINDINGS_PER_CHECK]]
+    texts = [format_section(build_finding(result, finding, brief=True)) for finding in ordered[:MAX_FINDINGS_PER_CHECK]]
     if len(findings) > len(texts):
         texts.append(f"{len(findings) - len(texts):,} more findings not shown.")
     return "\n\n".join(texts)
-
-
-def _format_finding(result: AuditResult, finding: Finding) -> str:
-    lines = [
-        f"{finding.level}: {finding.title}",
-        finding.detail,
-        format_frequency(finding, skip_if_in_detail=True),
-        f"how sure: {format_certainty(finding)}",
-    ]
-    for example in finding.examples[:1]:
-        _, table, note = tabulate_example(example)
-        lines += [f"example: {example.text}", *(f"  {name}: {' -> '.join(values)}" for name, *values in table), note]
-    lines += [
-        f"what to do: {finding.remedy}" if finding.remedy else "",
-        f"reproduce: {format_command(result, finding)}",
-    ]
-    return "\n".join(line for line in lines if line)

@@ -112,7 +112,6 @@ class AuditResult(BaseResult):
     """
 
     _PAGE: ClassVar[str] = "audit.page:build_page"
-    _TEXT: ClassVar[str] = "audit.text:format_text"
 
     subject: str
     kind: str
@@ -317,10 +316,6 @@ class AuditResult(BaseResult):
         settings = {"kind": self.kind, "data": self.data, "seed": str(self.seed), "budget": self.budget}
         settings |= {"headline": self.headline, "complete": str(self.complete).lower()}
         return settings | {f"version of {name}": version for name, version in self.versions.items()}
-
-    def to_markdown(self, path: FilePath | None = None) -> str:
-        """Return the result as Markdown for a pull request, and write it to `path` if given."""
-        return write_export(load_renderer("audit.markdown:format_markdown")(self), path, "Markdown file")
 
     def to_sarif(self, path: FilePath | None = None) -> str:
         """Return the findings as SARIF 2.1.0, and write them to `path` if given."""

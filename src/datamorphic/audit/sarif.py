@@ -13,8 +13,9 @@ from .. import __version__
 from .._text import to_jsonable
 from ..core.result import Example, Finding, Level
 from ..reporting.text import clean, cut
+from .examples import build_example_table
+from .page import build_finding, format_certainty, format_command
 from .result import AuditResult
-from .text import format_certainty, format_command, format_evidence, format_frequency, tabulate_example
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 SARIF_LEVELS: dict[Level, str] = {"fault": "error", "concern": "warning", "advice": "note"}
@@ -72,9 +73,8 @@ def format_sarif(result: AuditResult) -> str:
 
 
 def _build_result(result: AuditResult, finding: Finding, rule: int) -> dict[str, Any]:
-    frequency = format_frequency(finding, skip_if_in_detail=True)
-    evidence = format_evidence(finding)
-    lines = [f"{finding.title}.", finding.detail, frequency, evidence, f"What to do: {finding.remedy}"]
+    section = build_finding(result, finding, brief=True)
+    facts = [f"{term}: {value}" for term, value in section.all_facts]
     identity = f"{finding.check}\0{finding.about}".encode("utf-8", "surrogatepass")
     fingerprint = hashlib.sha256(identity).hexdigest()[:32]
     low, high = finding.interval
@@ -84,7 +84,7 @@ def _build_result(result: AuditResult, finding: Finding, rule: int) -> dict[str,
         "kind": "fail",
         "level": SARIF_LEVELS[finding.level],
         "rank": round(100 * finding.confidence, 1),
-        "message": _build_message("\n".join(line for line in lines if line)),
+        "message": _build_message("\n".join([f"{section.heading}.", section.text, *facts])),
         "locations": [_build_location(result, finding)],
         # GitHub reads the second name only
         "partialFingerprints": {"checkAndAbout/v1": fingerprint, "primaryLocationLineHash": f"{fingerprint}:1"},
@@ -104,9 +104,9 @@ def _build_result(result: AuditResult, finding: Finding, rule: int) -> dict[str,
 
 
 def _build_example(example: Example) -> dict[str, Any]:
-    columns, rows, note = tabulate_example(example)
-    cells = [dict(zip(columns, map(_cut_text, row), strict=True)) for row in rows]
-    return {"words": _cut_text(example.text), "table": cells, "note": note}
+    table = build_example_table(example)
+    cells = [dict(zip(table.columns, map(_cut_text, row), strict=True)) for row in table.rows]
+    return {"words": _cut_text(example.text), "table": cells, "note": table.note}
 
 
 def _build_location(result: AuditResult, finding: Finding) -> dict[str, Any]:

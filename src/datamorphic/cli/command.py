@@ -29,6 +29,7 @@ from ..runs.interrupts import Interrupts
 from . import options as opt
 from .console import (
     FILE_NOUNS,
+    format_result,
     prepare_output_files,
     print_json,
     print_line,
@@ -225,7 +226,7 @@ class CapabilityCommand:
 
     def format_text(self, result: Any, **face: Any) -> str:
         """Return what is printed without ``--json``."""
-        return str(result.describe())
+        return format_result(result)
 
     def prepare_files(self, files: Mapping[str, Path | None]) -> None:
         """Raise an error before anything is computed if a file cannot be written."""

@@ -51,7 +51,7 @@ OUTCOME_STYLES = {
     "killed": "yellow",
     "failed": "red",
 }
-_OUTCOME_AT_START = re.compile(r"^ *(?:\d+\. )?(HOLDS|BROKEN|VIOLATED|NOT CHECKED|FAULT|CONCERN|ADVICE)\b")
+_OUTCOME_AT_START = re.compile(r"^ *(HOLDS|BROKEN|VIOLATED|NOT CHECKED|FAULT|CONCERN|ADVICE)\b")
 
 #: arguments of the public functions that are options of the commands under another name
 _OPTION_NAMES = {"kinds": "kind", "steps": "column-step", "feature_steps": "column-step", "orders": "order"}
@@ -103,6 +103,13 @@ def to_option_words(text: str) -> str:
     text = _BUDGET_ARGUMENT.sub(r"--budget \1", _CLASSES_ARGUMENT.sub(_replace_classes, text))
     text = _MAPPING_ARGUMENT.sub(replace_mapping, _TRANSLATED_ARGUMENT.sub(r"\1", text))
     return COMMAND_LINE_HINT.sub("", _PLAIN_ARGUMENT.sub(replace_plain, text))
+
+
+def format_result(result: Exportable, **options: Any) -> str:
+    """Return the short form of the page of a result as text, in the words of the command line."""
+    from ..reporting.terminal import format_page
+
+    return format_page(result.page(brief=True, **options), translate=to_option_words)
 
 
 def make_console() -> Console:

@@ -12,7 +12,7 @@ from ..core.capability import get_capability
 from ..trees.coverage.run import cover as measure_coverage
 from . import options as opt
 from .command import make_command
-from .console import write_rows
+from .console import format_result, write_rows
 from .tree_command import TREE_MODEL_HELP, TreeCommand
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class CoverCommand(TreeCommand):
 
     def format_text(self, result: Coverage | MutationScore, **face: Any) -> str:
         """Return the result in words, whether it is enough, and what more rows would do."""
-        lines = [result.describe(face.get("show", DEFAULT_LISTED_ITEMS))]
+        lines = [format_result(result, n=face.get("show", DEFAULT_LISTED_ITEMS))]
         if face["passed"] is False:
             lines.append(f"Too little: --at-least asks for {format_percent(face['at_least'])}.")
         if face["extra_rows"] is not None:

@@ -14,7 +14,7 @@ from ..exploration.front import Front
 from ..exploration.run import explore as find_front
 from . import options as opt
 from .command import CapabilityCommand, make_command
-from .console import print_json, print_line, print_text, redirect_user_output
+from .console import format_result, print_json, print_line, print_text, redirect_user_output
 from .exit_codes import ExitCode, choose_exit_code
 
 if TYPE_CHECKING:
@@ -107,14 +107,14 @@ class ExploreCommand(CapabilityCommand):
         """Return the front in words, with an example, the rounds, and where it differs from an earlier one."""
         from ..exploration.text import format_example
 
-        lines = [result.describe()]
+        lines = [format_result(result)]
         if len(result):
             lines.append(f"for example, {format_example(result)}")
         for choice in result.choices:
             figures = "{strategy} {walks} walks, {pairs} pairs, {new} new cells, {runs} runs".format(**choice)
             lines.append(f"  round {choice['round']}: {figures}")
         if difference is not None:
-            lines += ["", difference.describe()]
+            lines += ["", format_result(difference)]
         return "\n".join(lines)
 
     def write_files(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.capability import get_capability
 from ..trees.coverage.run import select as select_rows
 from .command import make_command
-from .console import write_rows
+from .console import format_result, write_rows
 from .tree_command import TREE_MODEL_HELP, TreeCommand
 
 if TYPE_CHECKING:
@@ -31,9 +31,8 @@ class SelectCommand(TreeCommand):
 
     def format_text(self, result: Selection, **face: Any) -> str:
         """Return the result in words, and the rows unless they are written."""
-        if face["out"] is not None:
-            return str(result.describe())
-        return f"{result.describe()}\n{result.rows.to_string(max_rows=MAX_PRINTED_ROWS)}"
+        text = format_result(result)
+        return text if face["out"] is not None else f"{text}\n{result.rows.to_string(max_rows=MAX_PRINTED_ROWS)}"
 
 
 COMMAND = SelectCommand(

@@ -196,6 +196,11 @@ class Section:
     folding: Folding = ""
     searchable: bool = False  # whether readers can search its parts, and select them by their badges
 
+    @property
+    def all_facts(self) -> list[tuple[str, str]]:
+        """The meters as facts, then the facts: for readers who see no bars."""
+        return [*((meter.label, meter.text) for meter in self.meters), *self.facts]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Page:

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib.resources import files
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,7 +19,7 @@ from .document import Drawing, Link, Page, Picture, Section
 from .marked_text import MarkedText
 from .svg import NARROW_PICTURE_WIDTH, PICTURE_WIDTH, drawing_to_svg, legend_to_html, picture_to_svg
 from .text import find_numeric_columns, split_blocks
-from .trim import PageLimits, PageTooLarge, PageTrimmer
+from .trim import PageLimits, fit_page
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -35,17 +34,10 @@ def render_page(page: Page) -> str:
 
     If the page is too large, parts of it are left out, and the page says where.
     """
-    for times in count():
-        try:
-            trimmed_page = PageTrimmer(PageLimits().halve(times), MAX_PAGE_BYTES).trim_page(page)
-        except PageTooLarge:
-            continue
-        text = _fill_template(trimmed_page)
-        if len(text.encode("utf-8")) <= MAX_PAGE_BYTES:
-            if is_watched():
-                publish("page", page=trimmed_page)
-            return text
-    raise AssertionError("an empty page fits")  # pragma: no cover
+    trimmed_page, text = fit_page(page, MAX_PAGE_BYTES, _fill_template, PageLimits(), MAX_PAGE_BYTES)
+    if is_watched():
+        publish("page", page=trimmed_page)
+    return text
 
 
 def render_fragment(page: Page, height: int = 640) -> str:

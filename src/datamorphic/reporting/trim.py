@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import count, islice
 
 from .._text import pluralize
 from .document import Chart, Drawing, Facts, Line, Link, Meter, Page, Picture, Section, Shape, Snippet, Table, Tile
@@ -47,6 +47,24 @@ class PageLimits:
             drawing=self.drawing >> times,
             snippet=self.snippet >> times,
         )
+
+
+def fit_page(
+    page: Page, size: int, render: Callable[[Page], str], limits: PageLimits, max_characters: int
+) -> tuple[Page, str]:
+    """Return a page, trimmed as far as needed, and its rendering, which has at most `size` bytes.
+
+    A page with more than `max_characters`, by a low estimate, is not rendered.
+    """
+    for times in count():
+        try:
+            trimmed_page = PageTrimmer(limits.halve(times), max_characters).trim_page(page)
+        except PageTooLarge:
+            continue
+        text = render(trimmed_page)
+        if len(text.encode("utf-8")) <= size:
+            return trimmed_page, text
+    raise AssertionError("an empty page fits")  # pragma: no cover
 
 
 def _to_anchor(text: str) -> str:

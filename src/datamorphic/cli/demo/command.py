@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from .. import options as opt
-from ..console import make_console, prepare_output_files, print_json, print_line, print_text
+from ..console import format_result, make_console, prepare_output_files, print_json, print_line, print_text
 
 if TYPE_CHECKING:
     from .demo import Demo
@@ -73,7 +73,7 @@ def _print_demo(result: Demo, report_file: Path) -> None:
     from .page import TITLE, build_closer_look, format_lead
 
     print_text(f"{TITLE}\n{format_lead(result)}\n")
-    print_text(result.audit.describe(), passed=result.audit.passed)
+    print_text(format_result(result.audit), passed=result.audit.passed)
     console = make_console()
     for section in build_closer_look(result).parts[:-1]:  # the list of features is only on the page
         colour = {"good": "green", "bad": "red"}.get(section.state, "cyan")
