@@ -103,7 +103,7 @@ CALLS = {
         dm.simulate,
         {"generator": "RT", "region": "point", "rate": 0.1, "trials": 2, "workers": 1, **QUIET},
     ),
-    "laws": lambda: (dm.laws, {"test_system": SPACE, "examples": 3, **QUIET}),
+    "laws": lambda: (dm.laws, {"model": SPACE, "examples": 3, **QUIET}),
     "check": lambda: (dm.check, {"model": KNeighborsClassifier(3), "relations": ["MR-0"], "inputs": 5, **QUIET}),
     "combine": lambda: (
         dm.combine,

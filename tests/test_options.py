@@ -7,7 +7,6 @@ from dataclasses import MISSING, fields
 
 import datamorphic as dm
 from datamorphic.exploration.options import PlanOptions
-from datamorphic.morphisms.options import LawOptions
 from datamorphic.scripting.options import PlayOptions
 from support.cases import in_one_test
 
@@ -32,7 +31,7 @@ RUN_SETTINGS = {"classes", "name", "scalar", "trust", "seed", "engine", "store",
 #: Hints for columns, which option sets hold as one `SpaceOptions`.
 HINTS = {"kinds", "steps", "column_steps", "bounds", "orders"}
 
-OPTION_SETS = {"laws": LawOptions, "plan": PlanOptions, "play": PlayOptions}
+OPTION_SETS = {"plan": PlanOptions, "play": PlayOptions}
 
 
 @in_one_test("name", OPTION_SETS)

@@ -205,7 +205,7 @@ def get_values(name, folder):
         "generate": {"generator": "RT"},
         "hunt": {"model": dm.programs["tanh"], "relations": "tripling", "generator": "RT", "budget": 20, "data": None},
         "inputs.AffineChange": {"amount": 1.0},
-        "laws": {"test_system": SPACE},
+        "laws": {"model": SPACE, "data": None},
         "mutate": {"operators": ["ASR"], "limit": 1, "compared": 5, "inputs": 3, "data": "random", "learners": None},
         "optimise": {"model": dm.subjects["Box 2"], "seeds": 5, "max_cycles": 2, "tree": None},
         "parametrize_with_relations": {"relations": ["MR-0"], "data": None},

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from .hunting.generation import generate as generate
     from .hunting.run import hunt as hunt
     from .hunting.simulation import simulate as simulate
-    from .morphisms.api import laws as laws
     from .morphisms.case_statistics import compute_statistics as compute_statistics
     from .morphisms.cases import TestSet as TestSet
     from .morphisms.decorators import analyser as analyser
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from .morphisms.decorators import seed_maker as seed_maker
     from .morphisms.decorators import set_filter as set_filter
     from .morphisms.decorators import set_metric as set_metric
+    from .morphisms.run import laws as laws
     from .morphisms.system import TestSystem as TestSystem
     from .mutation.run import mutate as mutate
     from .relations.base import Relation as Relation
@@ -95,7 +95,7 @@ _NAMES = {
     "hunting.generation": "generate",
     "hunting.run": "hunt",
     "hunting.simulation": "simulate",
-    "morphisms.api": "laws",
+    "morphisms.run": "laws",
     "morphisms.case_statistics": "compute_statistics",
     "morphisms.cases": "TestSet",
     "morphisms.decorators": "analyser case_filter case_metric datamorphism executor metamorphism seed_maker set_filter set_metric",

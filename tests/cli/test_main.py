@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import re
@@ -152,7 +153,8 @@ def test_in_a_terminal_laws_are_wrapped(monkeypatch, capsys):
     monkeypatch.setattr(
         console, "make_console", lambda: Console(width=60, force_terminal=True, no_color=True, highlight=False)
     )
-    laws.laws(subject="Box 1", examples=20, store="none")
+    defaults = {name: parameter.default for name, parameter in inspect.signature(laws.laws).parameters.items()}
+    laws.laws(**defaults | {"subject": "Box 1", "examples": 20, "store": "none"})
     printed = capsys.readouterr().out
     assert printed.count("HOLDS") == 10
     assert max(map(len, re.sub(r"\x1b\[[0-9;]*m", "", printed).splitlines())) <= 60

@@ -29,6 +29,7 @@ import pandas as pd
 from sklearn.neighbors import NearestCentroid
 
 import datamorphic as dm
+from datamorphic.morphisms.stock import derive
 
 calls = 0
 
@@ -102,6 +103,9 @@ class Loans:
     @dm.executor
     def decide(self, people):
         return decide(people)
+
+
+sound_system = derive(Loans.space, dm.wrap(decide, space=Loans.space))
 """
 
 #: A program whose mutants are tried in child processes. The one that imports it when the file says so ends their parent, or hangs.
@@ -190,6 +194,7 @@ class Verb:
 VERBS = {
     "fairness": Verb(("fairness", "deciding:decide", "people.csv", "--protected", "gender", "--outcome", "yes"), 3, 1),
     "combine": Verb(("combine", "deciding:Loans", "--strategy", "permutations"), 6),
+    "laws": Verb(("laws", "deciding:sound_system"), 60, small_budget="700 runs"),
     "check": Verb(("check", "deciding:decide", "people.csv"), 4),
     "check of a learner": Verb(("check", "deciding:Learner", "--inputs", "40", "--relation", "necessary"), 600),
     "test": Verb(("test", "deciding:decide", "people.csv", "--batch", "50", "--budget", "100000 runs"), 25),

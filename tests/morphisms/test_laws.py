@@ -259,8 +259,8 @@ def test_triples_do_not_depend_on_the_modules_that_are_loaded(monkeypatch, tmp_p
 
     def draw():
         drawn = []
-        context = LawContext(derive(dm.Space([dm.Integer(f"x{i}", 0, 255) for i in range(4)])))
-        law_runner._run_hypothesis(drawn.append, context, LawOptions(examples=100))
+        space = dm.Space([dm.Integer(f"x{i}", 0, 255) for i in range(4)])
+        law_runner._run_hypothesis(drawn.append, LawContext(derive(space)), LawOptions(space, examples=100))
         return np.array(drawn)
 
     before = draw()

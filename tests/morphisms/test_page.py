@@ -37,7 +37,7 @@ def report():
 @pytest.mark.slow
 def test_the_document_lists_every_law(report, tmp_path):
     document = report.document()
-    assert set(document) == {"system", "examples", "seed", "tried_first", "laws"}
+    assert set(document) == {"system", "examples", "seed", "tried_first", "complete", "unfinished", "laws"}
     assert [entry["law"] for entry in document["laws"]] == [result.law for result in report.results]
     assert (
         json.loads(report.to_json(tmp_path / "laws.json"))
@@ -78,4 +78,4 @@ def test_the_description_is_the_text_of_the_report(report):
 @pytest.mark.parametrize("wrong", [{"examples": 0}, {"seed": -1}, {"examples": True}])
 def test_options_validate_themselves(wrong):
     with pytest.raises(ArgumentError, match="parameter of laws must be an int"):
-        LawOptions(**wrong)
+        LawOptions(Asymmetric, **wrong)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -34,10 +33,6 @@ app = typer.Typer(
 )
 
 RunId = Annotated[int, opt.argument("ID", "The number of the run.")]
-#: runs that cannot be resumed, only repeated
-REPEATABLE_VERBS = {"laws": "a check of laws"}
-#: options of repeatable runs, by their keys in the stored request
-REPEATED_OPTIONS = ["target", "param", "examples", "budget", "space", "name"]
 #: stored parameters that mean nothing to a reader: the request itself, and the name of the folder with copies of files
 HIDDEN_PARAMETERS = ("words", "backup")
 REPEATED_SCRIPT_OPTIONS = ("subject", "system", "map", "seed", "timeout")
@@ -139,10 +134,7 @@ def _print_run(run: Run, store_option: str) -> None:
         example = f": {verdict['words']}" if verdict.get("words") else ""
         print_line(f"  {verdict.get('verdict', ''):<14} {verdict.get('says', '')}{cases}{example}")
     if run.state in RESUMABLE_STATES:
-        if run.verb in REPEATABLE_VERBS:
-            print_line(_format_repeat_command(run))
-        else:
-            print_line(f"Resume it: datamorphic runs resume {run.id}{store_option}")
+        print_line(f"Resume it: datamorphic runs resume {run.id}{store_option}")
 
 
 @app.command()
@@ -170,11 +162,6 @@ def resume(
     prepare_output_files(save, html)
     with open_required_store(store) as run_store:
         stored_run = run_store.run(run)
-        if stored_run.verb in REPEATABLE_VERBS:
-            raise StoreError(
-                f"Run {run} is {REPEATABLE_VERBS[stored_run.verb]}, which cannot be resumed. "
-                f"{_format_repeat_command(stored_run)}"
-            )
         request = stored_run.parameters.get("words")
         if request is None:
             raise StoreError(f"Run {run} was started in Python. Repeat the call with resume={run}.")
@@ -410,16 +397,9 @@ def format_duration(run: Run) -> str:
     return f"{minutes // 60}:{minutes % 60:02}:{seconds:02} h" if minutes >= 60 else f"{minutes}:{seconds:02} min"
 
 
-def _format_repeat_command(run: Run) -> str:
-    """Return the command that repeats a run."""
-    if not isinstance(run.parameters.get("words"), dict):
-        return f"Call dm.{run.verb} again."
-    return f"Run it again: {shlex.join(['datamorphic', run.verb, *build_repeat_arguments(run)])}"
-
-
 def build_repeat_arguments(run: Run) -> list[str]:
     """Return the arguments of the command that repeats a run, from its stored request."""
-    from ..audit.result import format_hint_options, format_options
+    from ..audit.result import format_options
 
     request = run.parameters["words"]
     command = find_command(run.verb)
@@ -427,20 +407,8 @@ def build_repeat_arguments(run: Run) -> list[str]:
         return command.build_arguments(request, run.seed)
     if run.verb == "script":
         return [str(request["script"]), *format_options(request | {"map": request["maps"]}, *REPEATED_SCRIPT_OPTIONS)]
-    if run.verb == "study":
-        return [
-            "--all" if request["study"] is None else str(request["study"]),
-            *format_options(request, "scale", "seed"),
-        ]
-    argument_names = ["model"] if run.verb == "laws" else ["model", "data"]
-    option_names = ["subject", "data"] if run.verb == "laws" else ["subject"]
-    arguments = [str(request[name]) for name in argument_names if request.get(name)]
-    arguments += format_options(request, *option_names, *REPEATED_OPTIONS)
-    arguments += format_hint_options(request.get(opt.HINTS_KEY, {}))
-    if request.get("classes"):
-        arguments += ["--classes", ",".join(map(str, request["classes"]))]
-    arguments += [f"--{name}" for name in ("trust", "scalar") if request.get(name)]
-    return [*arguments, "--seed", str(run.seed)]
+    # a study
+    return ["--all" if request["study"] is None else str(request["study"]), *format_options(request, "scale", "seed")]
 
 
 def format_summary(run: Run) -> str:

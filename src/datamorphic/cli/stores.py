@@ -79,12 +79,12 @@ def format_store_option(url: str | None) -> str:
 class RunNotice:
     """Prints the number of a run when it begins, when it is interrupted and when it ends.
 
-    `store_option` is what a command must add to find the store; a run is `resumable` by ``datamorphic runs resume``.
+    `store_option` is what a command must add to find the store.
     """
 
-    def __init__(self, store: Store | None, store_option: str = "", resumable: bool = True) -> None:
+    def __init__(self, store: Store | None, store_option: str = "") -> None:
         self.run: int | None = None
-        self._store, self._store_option, self._resumable = store, store_option, resumable
+        self._store, self._store_option = store, store_option
 
     def make_store_options(self, request: dict[str, Any], resume: int | None = None) -> StoreOptions | None:
         """Return the options that let a public function keep its run; None without a store."""
@@ -112,7 +112,7 @@ class RunNotice:
     def _format_next_command(self) -> str:
         if self.run is None or self._store is None:
             return ""
-        if self._resumable and self._store.run(self.run).state != "finished":
+        if self._store.run(self.run).state != "finished":
             return f"run {self.run} can be resumed: datamorphic runs resume {self.run}{self._store_option}"
         return f"kept as run {self.run}: datamorphic runs show {self.run}{self._store_option}"
 

@@ -85,6 +85,7 @@ class Execution(Generic[Subject]):
         self.session: Session | None = None
         self.counter = CallCounter(timeout=options.timeout)
         self.unfinished: list[str] = []  # what could not be measured
+        self.message = ""  # what the store says about the run beside its result
         chosen_engine = make_engine(options.engine)
         self.is_isolated = needs_processes(chosen_engine)  # models are tried in another process, too
         self.engine = PersistentEngine(chosen_engine)
@@ -204,7 +205,7 @@ class Execution(Generic[Subject]):
         """Store the result, and with it whether the run is finished or interrupted."""
         if self.session is not None:
             with self.session.tolerate_lost_store():
-                self.session.finish(result)
+                self.session.finish(result, self.message)
 
 
 def execute(capability: Runnable[RunOptions, ResultType], options: RunOptions) -> ResultType:

@@ -36,18 +36,9 @@ TRUST = Option(
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Inputs(Options):
-    """How the system under test and its data are read."""
+class ColumnHints(Options):
+    """How the columns of data are read."""
 
-    classes: Annotated[
-        Sequence[Any] | None,
-        Option(
-            "The names of the classes, in the order of the probabilities, scores or codes that the system answers.",
-            "A,B,...",
-            help="The names of the classes, in the order of the scores that MODEL answers, e.g. no,yes.",
-            parse=parse_classes,
-        ),
-    ] = None
     space: SpaceOption = None
     kinds: Annotated[
         Mapping[str, str] | None,
@@ -98,6 +89,38 @@ class Inputs(Options):
             panel=COLUMNS_PANEL,
         ),
     ] = None
+
+    @property
+    def hints(self) -> SpaceOptions:
+        """The hints for inferring the space from data."""
+        return SpaceOptions(kinds=self.kinds, steps=self.column_steps, bounds=self.bounds, orders=self.orders)
+
+    def to_request(self) -> dict[str, Any]:
+        """Return what a run store keeps of the options; hints for columns are one entry."""
+        request = super().to_request()
+        for name in ("kinds", "column_steps", "bounds", "orders"):
+            request.pop(name)
+        return request | {"space_hints": to_jsonable(self.hints.to_dict()) or None}
+
+    def validate(self) -> None:
+        """Raise `ArgumentError` if there are hints although the space is given."""
+        super().validate()
+        self.hints.validate_alone(self.OWNER, self.space)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Inputs(ColumnHints):
+    """How the system under test and its data are read."""
+
+    classes: Annotated[
+        Sequence[Any] | None,
+        Option(
+            "The names of the classes, in the order of the probabilities, scores or codes that the system answers.",
+            "A,B,...",
+            help="The names of the classes, in the order of the scores that MODEL answers, e.g. no,yes.",
+            parse=parse_classes,
+        ),
+    ] = None
     trust: Annotated[bool, TRUST] = False
     scalar: Annotated[
         bool,
@@ -117,22 +140,9 @@ class Inputs(Options):
         ),
     ] = None
 
-    @property
-    def hints(self) -> SpaceOptions:
-        """The hints for inferring the space from data."""
-        return SpaceOptions(kinds=self.kinds, steps=self.column_steps, bounds=self.bounds, orders=self.orders)
-
-    def to_request(self) -> dict[str, Any]:
-        """Return what a run store keeps of the options; hints for columns are one entry."""
-        request = super().to_request()
-        for name in ("kinds", "column_steps", "bounds", "orders"):
-            request.pop(name)
-        return request | {"space_hints": to_jsonable(self.hints.to_dict()) or None}
-
     def validate(self) -> None:
-        """Raise `ArgumentError` if there are hints although the space is given."""
+        """Read the names of the classes."""
         super().validate()
-        self.hints.validate_alone(self.OWNER, self.space)
         self.set(classes=to_classes(self.classes, self.OWNER))
 
 

@@ -18,12 +18,12 @@ from ..space.features import Categorical, Mask
 from ..space.outputs import Outputs
 from ..space.points import Points
 from ..space.text_feature import Text
-from ..systems.guard import GuardedSystem
 from .morphism import Morphism
 from .strategies import POOL_ROWS, build_pool
 from .system import TestSystem
 
 if TYPE_CHECKING:
+    from ..core.execute import Execution
     from ..space.space import Space
 
 Numbers = npt.NDArray[np.float64]
@@ -66,11 +66,11 @@ def _has_sequence(part: list[str], words: list[str]) -> bool:
 class LawContext:
     """A test system whose morphisms are applied only once to the same points."""
 
-    def __init__(self, system: TestSystem) -> None:
-        self.system = system
+    def __init__(self, system: TestSystem, execution: Execution[TestSystem] | None = None) -> None:
+        self.system, self._execution = system, execution
         self.space = system.known_space()
         self.declared = system.space is not None
-        self.sut = GuardedSystem(system.sut, recheck=0) if system.sut is not None else None
+        self._is_alive = False  # whether the system under test has answered anything
         self.sut_name = system.sut.name if system.sut is not None else ""
         self._results: dict[tuple[Any, ...], tuple[tuple[Points, ...], Points | Exception]] = {}
         self._features: dict[str, int] = {}
@@ -91,7 +91,7 @@ class LawContext:
         has_space_step = self.declared and any(feature.step_given for feature in self.space.features)
         if need == "steps" and not has_space_step and all(m.mark.step is None for m in system.moves.values()):
             return "no step is declared, by a space or by @datamorphism(step=...)"
-        return "there is no executor" if need == "executor" and self.sut is None else ""
+        return "there is no executor" if need == "executor" and self.system.sut is None else ""
 
     # -- applying morphisms ----------------------------------------------------------------------------
 
@@ -149,8 +149,24 @@ class LawContext:
 
     def execute(self, points: Points) -> Outputs:
         """Return the answers of the system under test to a batch."""
-        assert self.sut is not None
-        return self.sut.execute(points)
+        assert self._execution is not None
+        assert self.system.sut is not None
+        # without a cache, which would hide that answers differ
+        outputs = self._execution.query(
+            points, self.system.sut, recheck=0, cache=None, alive=self._is_alive, progress=False
+        )
+        self._is_alive |= bool(outputs.ok.any())
+        return outputs
+
+    @property
+    def failure_count(self) -> int:
+        """How often the system under test failed."""
+        return 0 if self._execution is None else sum(self._execution.counter.health.status_counts.values())
+
+    def continue_search(self) -> None:
+        """Raise `OutOfBudget` if the time is spent or the user ends the check."""
+        if self._execution is not None:
+            self._execution.is_going_on()
 
     # -- features and steps of moves ---------------------------------------------------------------------
 

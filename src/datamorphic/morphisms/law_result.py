@@ -44,6 +44,8 @@ class LawReport(Result):
     results: list[LawResult]  # one per law
     examples: int  # the number of triples of points that were tried
     seed: int
+    unfinished: tuple[str, ...] = ()  # what the budget, or the user, left untried
+    interrupted: bool = False  # whether the user ended the check
 
     _PAGE: ClassVar[str] = "morphisms.page:build_page"
 
@@ -51,6 +53,16 @@ class LawReport(Result):
     def holds(self) -> bool:
         """Whether no law is broken."""
         return not self.broken
+
+    @property
+    def passed(self) -> bool:
+        """The same as `holds`."""
+        return self.holds
+
+    @property
+    def complete(self) -> bool:
+        """Whether all laws were checked that apply."""
+        return not self.unfinished
 
     @property
     def broken(self) -> list[LawResult]:
@@ -67,7 +79,7 @@ class LawReport(Result):
         """Return the report as a JSON-serialisable dict."""
         keys = ("law", "says", "state", "words", "culprit")
         laws = [{key: getattr(result, key) for key in keys} for result in self.results]
-        return self._collect("system", "examples", "seed", "tried_first", laws=laws)
+        return self._collect("system", "examples", "seed", "tried_first", "complete", "unfinished", laws=laws)
 
     def stored_summary(self) -> dict[str, Any]:
         """Return the numbers of laws and of examples."""

@@ -14,7 +14,8 @@ import numpy as np
 
 from .._estimates import WorkPace
 from .._text import pluralize
-from ..errors import ArgumentError, DatamorphicError
+from ..core.execute import Execution
+from ..errors import ArgumentError, DatamorphicError, OutOfBudget
 from ..space.features import Codes
 from ..space.points import Points
 from .law_context import LawContext, LawViolation, Triples
@@ -29,7 +30,7 @@ MAX_LISTED_CULPRITS = 4
 
 
 def check_laws(
-    system: TestSystem,
+    execution: Execution[TestSystem],
     options: LawOptions,
     *,
     known_triples: Mapping[str, Sequence[Codes]] | None = None,
@@ -40,23 +41,35 @@ def check_laws(
     `known_triples` broke laws in earlier checks and are tried first. If a mapping is given, even an empty one, results name
     the triples to try first in the next check. `show_progress` gets the current task and the share of the work done.
     """
-    context = LawContext(system)
-    drawn_codes = _draw_triples(context, options)
-    sample = Triples(context.space, np.stack(drawn_codes))
-    if known_triples and any(known_triples.values()):
+    system = execution.subject
+    context = LawContext(system, execution)
+    no_codes = np.empty((0, 3, len(context.space)))
+    draw = partial(_draw_triples, context, options)
+    sample = Triples(context.space, execution.attempt("the points to try", draw, no_codes))
+    if known_triples and any(known_triples.values()) and len(sample):
         _learn_features(context, sample)
     results = []
     for number, law in enumerate(LAWS):
         if show_progress is not None:
             show_progress(f"the law of {law.name}", number / len(LAWS))
         known_codes = None if known_triples is None else known_triples.get(law.name, ())
-        results.append(_check_law(law, context, sample, options, known_codes))
-    return LawReport(system.name, results, len(sample), options.seed)
+        untried = LawResult(law=law.name, says=law.says, state="NOT CHECKED", words="the check ended before")
+        check = partial(_check_law, law, context, sample, options, known_codes)
+        results.append(execution.attempt(f"the law of {law.name}", check, untried))
+    return LawReport(
+        system.name,
+        results,
+        len(sample),
+        options.seed,
+        unfinished=tuple(execution.unfinished),
+        interrupted=execution.counter.interrupted,
+    )
 
 
 def _check_law(
     law: Law, context: LawContext, sample: Triples, options: LawOptions, known_triples: Sequence[Codes] | None
 ) -> LawResult:
+    context.continue_search()
     make_result = partial(LawResult, law=law.name, says=law.says)
     if reason := context.explain_missing(law.needs):
         return make_result(state="NOT CHECKED", words=reason)
@@ -66,7 +79,7 @@ def _check_law(
     violation = law.check(context, sample)
     if violation is None or not violation.broken_rows.any():
         if known_counterexample is None:
-            failures = sum(context.sut.health.status_counts.values()) if law.lists_failures and context.sut else 0
+            failures = context.failure_count if law.lists_failures else 0
             text = f"it failed on some inputs, {failures:,} times in all" if failures else ""
             return make_result(state="HOLDS", words=text, first=still_broken)
         (triples, violation), others, retry_codes = known_counterexample, known_counterexample[1].others, None
@@ -105,7 +118,7 @@ def _find_counterexample(
     try:
         violation = law.check(context, triples)
     except DatamorphicError as error:
-        if not law.shrinks:
+        if not law.shrinks or isinstance(error, OutOfBudget):
             raise
         message = str(error)  # Python deletes `error` at the end of this block
         violation = LawViolation(np.ones(len(triples), dtype=bool), culprit, lambda i: message)
@@ -140,32 +153,30 @@ def _learn_features(context: LawContext, sample: Triples) -> None:
 # -- the search with Hypothesis --------------------------------------------------------------------------------
 
 
-def _draw_triples(context: LawContext, options: LawOptions) -> list[Codes]:
+def _draw_triples(context: LawContext, options: LawOptions) -> Codes:
     """Return the triples on which all laws are checked."""
     drawn_codes: list[Codes] = []
     pace = WorkPace("laws", {"examples": options.examples})
 
     def body(triple: Codes) -> None:
         drawn_codes.append(triple)
-        try:
-            pace.note(len(drawn_codes) / options.examples)
-        except ArgumentError as error:
-            raise _TooManyExamples(str(error)) from None
+        context.continue_search()
+        pace.note(len(drawn_codes) / options.examples)
 
-    try:
-        _run_hypothesis(body, context, options)
-    except _TooManyExamples as end:
-        raise ArgumentError(str(end)) from None
-    return drawn_codes
+    _run_hypothesis(body, context, options)
+    return np.stack(drawn_codes)
 
 
 def _run_hypothesis(body: Callable[[Codes], None], context: LawContext, options: LawOptions) -> None:
-    """Run `body` on triples that Hypothesis draws, reproducibly."""
+    """Run `body` on triples that Hypothesis draws, reproducibly; errors that end the search are raised as they are."""
     import hypothesis
     from hypothesis import HealthCheck, Phase
 
     def test(triple: Codes) -> None:
-        body(triple)
+        try:
+            body(triple)
+        except (ArgumentError, OutOfBudget) as error:
+            raise _SearchEnded(error) from None
 
     run = hypothesis.seed(options.seed)(
         hypothesis.settings(
@@ -180,7 +191,10 @@ def _run_hypothesis(body: Callable[[Codes], None], context: LawContext, options:
         )(hypothesis.given(build_points_strategy(context.space, 3, context.pool))(test))
     )
     with _ignore_constants_in_modules():
-        run()
+        try:
+            run()
+        except _SearchEnded as end:
+            raise end.reason from None
 
 
 @contextmanager
@@ -206,8 +220,12 @@ def _ignore_constants_in_modules() -> Iterator[None]:
         cache.cache.clear()
 
 
-class _TooManyExamples(BaseException):
-    """Ends a search that would take too long. Hypothesis takes an `Exception` for a counterexample, and would try it again."""
+class _SearchEnded(BaseException):
+    """Ends a search. Hypothesis takes an `Exception` for a counterexample, and would try it again."""
+
+    def __init__(self, reason: DatamorphicError) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
 
 
 class _LawBroken(Exception):

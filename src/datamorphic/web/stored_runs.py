@@ -13,10 +13,10 @@ from ..runs.run import Run
 from .folder import ServedFolder
 
 MAX_RUNS_LISTED = 500  # the newest ones
-RESUMABLE_VERBS = ("explore", "test", "check", "combine", "optimise", "script")
+RESUMABLE_VERBS = ("explore", "test", "check", "combine", "optimise", "laws", "script")
 REPEATABLE_COMMANDS = ("test", "check", "laws", "combine", "script")
 #: keys of a stored request that name files
-FILE_KEYS = ("model", "data", "tree", "script", "reference", "baseline", "expect", "promises")
+FILE_KEYS = ("model", "data", "space", "tests", "tree", "script", "reference", "baseline", "expect", "promises")
 
 
 @dataclass(frozen=True, kw_only=True)

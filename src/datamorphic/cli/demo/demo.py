@@ -22,8 +22,7 @@ from ...hunting.measures import f_ratio
 from ...hunting.result import Hunt
 from ...hunting.run import hunt
 from ...morphisms.law_result import LawReport
-from ...morphisms.law_runner import check_laws
-from ...morphisms.options import LawOptions
+from ...morphisms.run import laws
 from ...morphisms.stock import derive
 from ...morphisms.subject import SubjectUnderTest
 from ...mutation.forge import SourceMutant, load_module, make_mutants, read_program
@@ -187,7 +186,7 @@ def run_demo(seed: int = 0) -> Demo:
         rows=len(inputs),
         accuracy=float(model.score(unseen, unseen_labels)),
         audit=audit,
-        laws=check_laws(derive(space, sut), LawOptions(examples=LAW_EXAMPLES, seed=seed)),
+        laws=laws(derive(space, sut), examples=LAW_EXAMPLES, seed=seed, progress=False),
         path=path,
         outputs=outputs,
         cost=cost,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -198,7 +199,7 @@ CORNER = {name: {"x": 10.0, "n": 40, "c": None, "y": 2.5} for name in "xyz"}  # 
 @pytest.mark.slow
 @pytest.mark.parametrize(("most", "remembered"), [(2, 2), (1, 1)])
 def test_a_new_counterexample_is_reported_before_a_remembered_one(store, monkeypatch, most, remembered):
-    import datamorphic.morphisms.api as verb
+    import datamorphic.morphisms.run as verb
 
     monkeypatch.setattr(verb, "MAX_REMEMBERED_PER_LAW", most)  # no more are remembered than are tried
     with Store.open(store) as opened:
@@ -425,7 +426,7 @@ def test_a_check_is_kept_as_a_run(store):
     with Store.open(store) as opened:
         run, second = opened.runs()
     assert (run.verb, run.system, run.state, run.seed) == ("laws", "S", "finished", 7)
-    assert run.parameters == {"examples": MANY}
+    assert {name: value for name, value in run.parameters.items() if value is not None} == {"examples": MANY}
     assert run.versions["numpy"] == np.__version__
     assert run.environment["cores"]
     assert run.seconds > 0
@@ -570,7 +571,7 @@ def test_a_terminal_shows_what_was_tried_first(run, store_of_midpoint, monkeypat
 
 
 @pytest.mark.slow
-def test_stored_checks_can_be_listed_shown_and_exported_but_not_resumed(run, tmp_path):
+def test_stored_checks_can_be_listed_shown_and_exported(run, tmp_path):
     run("laws", "cornered_system:Corner", "--examples", "60", "--seed", "4")
     run("laws", "--subject", "Box 1", "--examples", "5")
     listed = run("runs", "list").stdout.splitlines()
@@ -586,9 +587,7 @@ def test_stored_checks_can_be_listed_shown_and_exported_but_not_resumed(run, tmp
     assert sorted(file.name for file in (tmp_path / "run-1").iterdir()) == ["result.json", "run.json"]
     resumed = run("runs", "resume", "1")
     assert resumed.exit_code == 2
-    assert "is a check of laws" in resumed.stderr
-    assert "datamorphic laws cornered_system:Corner --examples 60 --seed 4" in resumed.stderr
-    assert "datamorphic laws --subject 'Box 1' --examples 5 --seed 0" in run("runs", "resume", "2").stderr
+    assert "Run 1 is finished and cannot be resumed" in resumed.stderr
     compared = run("runs", "diff", "1", "2")
     assert compared.exit_code == 2
     assert "Run 1 is a check of laws: it has no border" in compared.stderr
@@ -596,18 +595,74 @@ def test_stored_checks_can_be_listed_shown_and_exported_but_not_resumed(run, tmp
     assert "midpoint" in run("runs", "failures").stdout
 
 
-def test_a_check_started_in_python_cannot_be_resumed(run, store):
+def test_a_check_started_in_python_is_resumed_in_python(run, store):
     dm.laws(Mended, examples=5, store=store)
-    assert "Call dm.laws again" in run("runs", "resume", "1").stderr
+    assert "Repeat the call with resume=1" in run("runs", "resume", "1").stderr
 
 
 @pytest.mark.slow
-def test_an_interrupted_check_does_not_offer_to_resume(run):
+def test_an_interrupted_check_offers_to_resume(run):
     stopped = run("laws", "cornered_system:Stopped", "--examples", "20")
     assert stopped.exit_code == 130
-    assert "resume" not in stopped.output
-    assert "datamorphic runs show 1" in stopped.stderr
+    assert "datamorphic runs resume 1" in stopped.stderr
     text = run("runs", "show", "1").stdout
     assert "laws of Stopped, interrupted" in text
-    assert "resume" not in text
-    assert "Run it again: datamorphic laws cornered_system:Stopped" in text
+    assert "Resume it: datamorphic runs resume 1" in text
+
+
+class Interruptible(Crowded):
+    """A system whose user ends the check at the call `stop_at`."""
+
+    calls, stop_at = 0, 0
+
+    @dm.executor
+    def classify(self, p):
+        type(self).calls += 1
+        if self.calls == self.stop_at:
+            signal.raise_signal(signal.SIGINT)
+        return p["y"] > p["y"].mean()
+
+
+@pytest.mark.slow
+def test_a_resumed_check_begins_with_the_counterexamples_of_its_beginning(store, monkeypatch):
+    dm.laws(Interruptible, examples=MANY, store=store)
+    assert len(kept_cases(store, "batches")) == 1
+    with Store.open(store) as opened:
+        known_case = kept_cases(store, "batches")[0]
+        whole = dm.laws(Interruptible, examples=20, seed=1, store=store)
+        failures.forget(opened, [failure.id for failure in kept_cases(store)])
+        failures.remember(opened, "Interruptible", "batches", [{"case": known_case.case}])
+    monkeypatch.setattr(Interruptible, "calls", 0)
+    monkeypatch.setattr(Interruptible, "stop_at", 20)
+    stopped = dm.laws(Interruptible, examples=20, seed=1, store=store)
+    assert (stopped.interrupted, stopped.complete, stopped.unfinished) == (True, False, ("the law of batches",))
+    assert outcome(stopped)["batches"] == "NOT CHECKED"
+    with Store.open(store) as opened:
+        assert opened.runs()[-1].state == "interrupted"
+        failures.forget(opened, [failure.id for failure in kept_cases(store)])  # as another check would
+    monkeypatch.setattr(Interruptible, "calls", 0)
+    monkeypatch.setattr(Interruptible, "stop_at", 0)
+    resumed = dm.laws(Interruptible, examples=20, seed=1, store=store, resume=3)
+    assert resumed == whole
+    assert resumed.tried_first == {"tried": 1, "breaking": 1, "mended": 0}
+
+
+def test_hints_say_how_to_read_data():
+    frame = pd.DataFrame({"n": range(30), "label": ["a", "b"] * 15})
+    report = dm.laws(frame, examples=5, target="label", kinds={"n": "continuous"}, column_steps={"n": 2})
+    assert report.holds
+    for wrong in ({"kinds": {"x": "integer"}}, {"target": "y"}, {"space": Mended.space}):
+        with pytest.raises(ArgumentError, match="say how to read data, but the model of laws is not a frame"):
+            dm.laws(Mended, **wrong)
+
+
+def test_the_former_name_of_the_test_system_warns():
+    with pytest.warns(DeprecationWarning, match="'test_system' of laws is now called 'model'"):
+        dm.laws(test_system=Mended, examples=2, progress=False)
+
+
+def test_a_budget_ends_a_check():
+    report = dm.laws(Crowded, examples=50, budget="120 runs")
+    assert report.unfinished == ("the law of batches",)
+    assert not report.complete
+    assert dm.laws(Crowded, examples=50, budget="0.0001s").unfinished[0] == "the points to try"

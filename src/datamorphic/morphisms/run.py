@@ -7,56 +7,34 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._typing import DataLike, ModelLike, StoreLike
-from .._validation import check_types
+from ..core.capability import capability
+from ..core.execute import Execution
 from ..errors import DataError
-from ..runs.keep import StoreOptions, keep_run
 from ..runs.progress import Progress
 from ..space.features import Categorical, Codes, Feature
 from ..space.points import Points
 from ..space.serialize import value_from_json, value_to_json
 from ..space.space import Space
-from ..space.table_forms import accept_tables
 from ..space.text_feature import Text
 from .law_result import LawReport
 from .law_runner import check_laws
 from .laws import LAWS
 from .options import LawOptions
-from .stock import to_test_system
 from .system import TestSystem
 
 if TYPE_CHECKING:  # the run store is loaded when it is opened
-    from ..runs.failures import Failure
     from ..runs.session import Session
     from ..runs.store import Store
 
 MAX_REMEMBERED_PER_LAW = 20  # counter-examples; all of them are tried first in the next check
-KnownCounterexamples = dict[str, list[tuple["Failure", Codes]]]  # by law: the stored failure and its codes
+KnownCounterexamples = dict[str, list[tuple[dict[str, Any], Codes]]]  # by law: the stored failure and its codes
 
 
-@accept_tables
-@check_types
-def laws(
-    test_system: ModelLike | DataLike,
-    *,
-    examples: int = 500,
-    seed: int = 0,
-    store: StoreLike | StoreOptions = None,
-    progress: bool | None = None,
-) -> LawReport:
+@capability(LawOptions)
+def laws(options: LawOptions, execution: Execution[TestSystem]) -> LawReport:
     """Check the laws of a test system by property-based search.
 
-    Parameters
-    ----------
-    test_system : TestSystem, class, instance, module, Space or DataFrame
-        The test system to check. A space or a frame is checked with the moves and the midpoint derived from it.
-    examples, seed : int
-        The number of triples of points to try, and the start of the search. The same seed gives the same result.
-    store : str, path or Store, optional
-        The run store that keeps the check: ``"runs.sqlite"``, ``"postgresql://..."``. Counter-examples are kept there
-        too and tried first in the next check, whatever its seed.
-    progress : bool, optional
-        Whether to show progress on stderr; by default only if stderr is a terminal.
+    Counter-examples are kept in the run store, and tried first in the next check, whatever its seed.
 
     Returns
     -------
@@ -69,46 +47,42 @@ def laws(
     >>> dm.laws(dm.subjects["Box 1"], examples=50).holds
     True
     """
-    options = LawOptions(examples=examples, seed=seed)
-    system = to_test_system(test_system)
-    with Progress(system.name, progress) as display:
-        if store is None:
-            return check_laws(system, options, show_progress=display.show)
-        keep = store if isinstance(store, StoreOptions) else StoreOptions(store)
-        return _check_and_keep(keep, test_system, system, options, display)
-
-
-def _check_and_keep(
-    keep: StoreOptions, source: object, system: TestSystem, options: LawOptions, display: Progress
-) -> LawReport:
-    """Check the laws, earlier counter-examples first, and store the outcome."""
-    space = system.known_space()
-    no_points = Points(space, np.empty((0, len(space))))
-    parameters = {"examples": options.examples}
-    with keep_run(keep, "laws", system.name, parameters, seed=options.seed, model=source, seeds=no_points) as session:
-        known = _recall_counterexamples(session.store, system.name, space)
+    system, session = execution.subject, execution.session
+    with Progress(system.name, options.progress) as display:
+        if session is None:
+            return check_laws(execution, options, show_progress=display.show)
+        space, store = system.known_space(), session.store
+        # the run itself adds some and removes others: a resumed run begins with those of its beginning
+        stored_failures = execution.recall(lambda: _list_failures(store, system.name))
+        known = _read_counterexamples(stored_failures, space)
         triples = {law: [triple for _, triple in entries] for law, entries in known.items()}
-        report = check_laws(system, options, known_triples=triples, show_progress=display.show)
+        report = check_laws(execution, options, known_triples=triples, show_progress=display.show)
         with session.tolerate_lost_store():
-            session.finish(report, _remember_counterexamples(session, report, known, space))
+            execution.message = _remember_counterexamples(session, report, known, space)
         return report
 
 
 # -- counter-examples in the store -----------------------------------------------------------------------------
 
 
-def _recall_counterexamples(store: Store, system: str, space: Space) -> KnownCounterexamples:
+def _list_failures(store: Store, system: str) -> list[dict[str, Any]]:
     """Return the counter-examples of earlier checks, the most recent first."""
     from ..runs import failures
 
-    return {
-        law.name: [
-            (failure, triple)
-            for failure in failures.recall(store, system, law.name, limit=1000)
-            if (triple := _to_triple(space, failure.case)) is not None
-        ]
+    return [
+        {"law": law.name, "id": failure.id, "case": failure.case, "message": failure.message}
         for law in LAWS
-    }
+        for failure in failures.recall(store, system, law.name, limit=1000)
+    ]
+
+
+def _read_counterexamples(stored_failures: list[dict[str, Any]], space: Space) -> KnownCounterexamples:
+    """Return the stored counter-examples with their codes, without those of another space."""
+    known: KnownCounterexamples = {law.name: [] for law in LAWS}
+    for failure in stored_failures:
+        if (triple := _to_triple(space, failure["case"])) is not None:
+            known[failure["law"]].append((failure, triple))
+    return known
 
 
 def _remember_counterexamples(session: Session, report: LawReport, known: KnownCounterexamples, space: Space) -> str:
@@ -118,9 +92,9 @@ def _remember_counterexamples(session: Session, report: LawReport, known: KnownC
     message = ""
     for result in report.results:
         outcomes = list(zip(known[result.law], result.first, strict=False))  # empty if the law was not checked
-        failures.forget(session.store, [failure.id for (failure, _), breaks in outcomes if not breaks])
+        failures.forget(session.store, [failure["id"] for (failure, _), breaks in outcomes if not breaks])
         cases = [
-            {"case": failure.case, "verdict": "BROKEN", "message": failure.message}
+            {"case": failure["case"], "verdict": "BROKEN", "message": failure["message"]}
             for (failure, _), breaks in outcomes
             if breaks
         ]
