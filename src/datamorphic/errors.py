@@ -145,10 +145,6 @@ class DatamorphicWarning(UserWarning):
     """Base class of all warnings of this package."""
 
 
-class UnstoredRun(DatamorphicWarning):
-    """The run store failed during the run, so that the result is returned but not stored."""
-
-
 class AmbiguousData(DatamorphicWarning):
     """A column can be read in two ways; the message names the hint that decides."""
 

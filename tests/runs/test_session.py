@@ -21,7 +21,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 import datamorphic as dm
-from datamorphic.errors import StoreError, UnstoredRun
 from datamorphic.runs import journal as journals
 from datamorphic.runs.driver import drive
 from datamorphic.runs.flow import ask
@@ -277,15 +276,3 @@ def test_setting_the_time_of_the_computer_changes_nothing(jump, tmp_path, monkey
 def test_a_coarse_clock_divides_nothing_by_zero(clock):
     assert dm.explore(dm.subjects["Box 1"], walks=10, max_halvings=4, batch=20, engine="threads:2").runs
     assert isolated.MAX_START_ATTEMPTS > 1
-
-
-def test_a_result_that_cannot_be_stored_is_not_lost(tmp_path, monkeypatch):
-    """Of a run that cannot be resumed, the result is returned, with a warning."""
-
-    def lose(*arguments, **options):
-        raise StoreError("The run store is gone.")
-
-    monkeypatch.setattr(Store, "finish", lose)
-    with pytest.warns(UnstoredRun, match=r"The result was computed, but it is not stored\. The run store is gone\."):
-        report = dm.laws(NUMBERS, examples=5, store=tmp_path / "runs.sqlite", progress=False)
-    assert report.examples == 5

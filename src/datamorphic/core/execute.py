@@ -204,8 +204,7 @@ class Execution(Generic[Subject]):
     def store_result(self, result: Result) -> None:
         """Store the result, and with it whether the run is finished or interrupted."""
         if self.session is not None:
-            with self.session.tolerate_lost_store():
-                self.session.finish(result, self.message)
+            self.session.finish(result, self.message)
 
 
 def execute(capability: Runnable[RunOptions, ResultType], options: RunOptions) -> ResultType:

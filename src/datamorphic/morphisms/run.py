@@ -57,8 +57,7 @@ def laws(options: LawOptions, execution: Execution[TestSystem]) -> LawReport:
         known = _read_counterexamples(stored_failures, space)
         triples = {law: [triple for _, triple in entries] for law, entries in known.items()}
         report = check_laws(execution, options, known_triples=triples, show_progress=display.show)
-        with session.tolerate_lost_store():
-            execution.message = _remember_counterexamples(session, report, known, space)
+        execution.message = _remember_counterexamples(session, report, known, space)
         return report
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from .._clock import read_clock
-from ..errors import DataError, DatamorphicError, Interrupted, StoreError, UnstoredRun
+from ..errors import DataError, DatamorphicError, Interrupted, StoreError
 from .journal import RunJournal
 from .run import Run
 from .store import Store
@@ -42,7 +41,6 @@ class Session:
         self, store: Store, run: int, rng: np.random.Generator | None, earlier_seconds: float, resumed: bool
     ) -> None:
         self.store, self.run, self.resumed = store, run, resumed
-        self.is_store_lost = False
         self._ended, self._started_at = False, read_clock()
         self.journal = None if rng is None else RunJournal(store, run, rng, earlier_seconds)
 
@@ -74,17 +72,6 @@ class Session:
             message = f"{', '.join(files.keys() - documents.keys())} is not kept: {error}"
             self.store.finish(self.run, state, **results, artifacts=documents, message=message)
         self._ended = True
-
-    @contextmanager
-    def tolerate_lost_store(self) -> Iterator[None]:
-        """Warn instead of raising if the store fails in the block and the run cannot be resumed: its result must not be lost."""
-        try:
-            yield
-        except StoreError as error:
-            if self.journal is not None:
-                raise
-            self.is_store_lost = self._ended = True
-            warnings.warn(f"The result was computed, but it is not stored. {error}", UnstoredRun, stacklevel=3)
 
     def record_error(self, error: BaseException) -> None:
         """Store why the run failed, if it has no result and the store can be written."""
