@@ -651,9 +651,9 @@ def test_hints_say_how_to_read_data():
     frame = pd.DataFrame({"n": range(30), "label": ["a", "b"] * 15})
     report = dm.laws(frame, examples=5, target="label", kinds={"n": "continuous"}, column_steps={"n": 2})
     assert report.holds
-    for wrong in ({"kinds": {"x": "integer"}}, {"target": "y"}, {"space": Mended.space}):
-        with pytest.raises(ArgumentError, match="say how to read data, but the model of laws is not a frame"):
-            dm.laws(Mended, **wrong)
+    for name, value in {"kinds": {"x": "integer"}, "target": "y", "space": Mended.space}.items():
+        with pytest.raises(ArgumentError, match=rf"how to read data \({name}\), but its model is not a frame"):
+            dm.laws(Mended, **{name: value})
 
 
 def test_the_former_name_of_the_test_system_warns():

@@ -43,9 +43,13 @@ class LawOptions(SystemOptions, ColumnHints):
         refuse_many_rows(self.OWNER, "examples", self.examples, 3)
         if isinstance(self.model, pd.DataFrame):
             self.set(model=self.space or self.hints.infer_space(self.model, target=self.target))
-        elif self.hints or self.space is not None or self.target is not None:
+            return
+        readings = {"space": self.space, "target": self.target, **self.hints.to_dict()}
+        names = [name for name, value in readings.items() if value is not None]
+        if names:
             raise ArgumentError(
-                "space=, target= and hints for columns say how to read data, but the model of laws is not a frame."
+                f"laws was told how to read data ({', '.join(names)}), but its model is not a frame. Give a frame, or leave "
+                "that out."
             )
 
     def make_subject(self, execution: Execution[Any]) -> TestSystem:
