@@ -145,6 +145,10 @@ class DatamorphicWarning(UserWarning):
     """Base class of all warnings of this package."""
 
 
+class UnstoredRun(DatamorphicWarning):
+    """The result is returned but not stored. Not issued any more: a run whose store failed is resumed."""
+
+
 class AmbiguousData(DatamorphicWarning):
     """A column can be read in two ways; the message names the hint that decides."""
 
