@@ -7,6 +7,7 @@ from collections.abc import Generator as Steps
 from typing import Any, NamedTuple, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from .._clock import read_clock
 from .._estimates import WorkPace
@@ -122,68 +123,104 @@ class HuntMonitor:
         self.display.show(text, min(max(share, self.share_of_time), 1.0))
 
 
-def run_trial(
-    proposer: Proposer,
-    trial: int,
-    options: HuntOptions,
-    violations: list[ViolatingGroup],
-    record: HuntTrial,
-    monitor: HuntMonitor,
-) -> HuntSteps:
-    """Hunt until there are enough violations, or the budget or the time is spent.
+class JudgedBatch(NamedTuple):
+    """The relation and the verdict of each group of a batch, and the violating groups."""
 
-    Outcomes are written to `record` batch by batch, and violating groups appended to `violations`.
-    """
-    budget, stop_after = options.max_groups, options.stop_after
-    record.counts = np.zeros((len(proposer.relations), 4), dtype=np.int64)
-    start_time = read_clock()
-    while record.groups < budget and not monitor.is_over and (stop_after is None or len(record.violated) < stop_after):
-        monitor.show(trial, record.groups)
-        count = choose_batch_size(record.groups, budget, options.batch)
-        proposal_start = read_clock()
-        picks = proposer.propose(count)
-        record.generation_seconds += read_clock() - proposal_start
-        monitor.start_clock()
-        verdicts = np.zeros(count, dtype=np.int8)
-        margins = np.full(count, np.nan)
-        batch_violations: list[ViolatingGroup] = []
-        for number in np.unique(picks.relation):
-            rows = np.flatnonzero(picks.relation == number)
-            relation = proposer.relations[number]
-            draws = picks.sources[rows][:, : relation.width]
-            judgement = yield from _judge_groups(relation, draws, record.groups / budget)
-            verdicts[rows], margins[rows], inputs, outputs = judgement
-            batch_violations += [
-                ViolatingGroup(
-                    trial=trial,
-                    number=int(record.groups + rows[i] + 1),
-                    relation=int(number),
-                    inputs=tuple(part[i].copy() for part in inputs),
-                    outputs=tuple(part[i] for part in outputs),
-                )
-                for i in np.flatnonzero(verdicts[rows] == VIOLATED)[:MAX_VIOLATIONS_KEPT]
-            ]
-        proposer.tell(picks, verdicts, margins)
-        if trial == 0 and record.groups < MAX_GROUPS_PLOTTED:
-            record.first_batches.append((picks, verdicts))
-        record_batch(record, picks, verdicts, start_time, stop_after)
-        keep_violations(violations, batch_violations, record)
-    record.exhausted = stop_after is None or len(record.violated) < stop_after
-    record.seconds = read_clock() - start_time
+    relations: npt.NDArray[np.int64]
+    verdicts: Verdicts
+    violations: list[ViolatingGroup]
 
 
-def choose_batch_size(groups: int, budget: int, limit: int | None) -> int:
-    """Return the number of groups to execute next, after `groups` of them; `limit` is what the user allows at once."""
-    size = min(max(FIRST_BATCH_GROUPS, groups // BATCH_GROWTH_DIVISOR), MAX_BATCH_GROUPS, budget - groups)
-    return size if limit is None else min(size, limit)
+#: judges the next groups of a trial, as many as it is called with; yields queries
+BatchJudge = Callable[[int], Steps[Any, Any, JudgedBatch]]
 
 
-def keep_violations(violations: list[ViolatingGroup], batch: list[ViolatingGroup], record: HuntTrial) -> None:
-    """Append the violating groups of a batch that count, in the order of their numbers."""
-    last = record.violated[-1] if record.violated else 0
-    for violation in sorted(batch, key=lambda violation: violation.number):
-        if violation.number <= last and len(violations) < MAX_VIOLATIONS_KEPT:
-            violations.append(violation)
+class Trial:
+    """One trial of a hunt: its record, and the loop that goes on until there is enough."""
+
+    def __init__(self, number: int, seed: int, monitor: HuntMonitor, violations: list[ViolatingGroup]) -> None:
+        self.number, self.seed, self.monitor, self.options = number, seed, monitor, monitor.options
+        self.record, self.violations = HuntTrial(), violations  # those of all trials
+
+    def make_rng(self, *places: int) -> np.random.Generator:
+        """Return random numbers of the trial, or of a place in it."""
+        return np.random.default_rng([self.seed, self.number, *places])
+
+    @property
+    def draws_plot(self) -> bool:
+        """Whether the next groups are among those that reports plot."""
+        return self.number == 0 and self.record.groups < MAX_GROUPS_PLOTTED
+
+    def run(self, judge: BatchJudge, relation_count: int, budget: int) -> Steps[Any, Any, None]:
+        """Hunt until there are enough violations, or the budget of groups or the time is spent."""
+        record, stop_after = self.record, self.options.stop_after
+        record.counts = np.zeros((relation_count, 4), dtype=np.int64)
+        start_time = read_clock()
+        while (
+            record.groups < budget
+            and not self.monitor.is_over
+            and (stop_after is None or len(record.violated) < stop_after)
+        ):
+            self.monitor.show(self.number, record.groups)
+            batch = yield from judge(self._choose_batch_size(budget))
+            self._record_batch(batch, start_time)
+        record.exhausted = stop_after is None or len(record.violated) < stop_after
+        record.seconds = read_clock() - start_time
+
+    def _choose_batch_size(self, budget: int) -> int:
+        groups, limit = self.record.groups, self.options.batch
+        size = min(max(FIRST_BATCH_GROUPS, groups // BATCH_GROWTH_DIVISOR), MAX_BATCH_GROUPS, budget - groups)
+        return size if limit is None else min(size, limit)
+
+    def _record_batch(self, batch: JudgedBatch, start_time: float) -> None:
+        """Add a batch to the record; groups after the one that ends the trial were executed but do not count."""
+        record, stop_after = self.record, self.options.stop_after
+        violating = np.flatnonzero(batch.verdicts == VIOLATED)
+        counted = len(batch.verdicts)
+        if stop_after is not None and len(record.violated) + len(violating) >= stop_after:
+            violating = violating[: stop_after - len(record.violated)]
+            counted = int(violating[-1]) + 1
+        if len(violating) and not record.violated:
+            record.first_violation_seconds = read_clock() - start_time
+        record.violated += (record.groups + violating + 1).tolist()
+        np.add.at(record.counts, (batch.relations[:counted], batch.verdicts[:counted].astype(int)), 1)
+        record.groups += counted
+        last = record.violated[-1] if record.violated else 0
+        for violation in sorted(batch.violations, key=lambda violation: violation.number):
+            if violation.number <= last and len(self.violations) < MAX_VIOLATIONS_KEPT:
+                self.violations.append(violation)
+
+
+def judge_proposed(trial: Trial, proposer: Proposer, count: int) -> HuntSteps:
+    """Judge the next groups that a proposer chooses."""
+    record = trial.record
+    proposal_start = read_clock()
+    picks = proposer.propose(count)
+    record.generation_seconds += read_clock() - proposal_start
+    trial.monitor.start_clock()
+    verdicts = np.zeros(count, dtype=np.int8)
+    margins = np.full(count, np.nan)
+    violations: list[ViolatingGroup] = []
+    for number in np.unique(picks.relation):
+        rows = np.flatnonzero(picks.relation == number)
+        relation = proposer.relations[number]
+        draws = picks.sources[rows][:, : relation.width]
+        judgement = yield from _judge_groups(relation, draws, record.groups / trial.options.max_groups)
+        verdicts[rows], margins[rows], inputs, outputs = judgement
+        violations += [
+            ViolatingGroup(
+                trial=trial.number,
+                number=int(record.groups + rows[i] + 1),
+                relation=int(number),
+                inputs=tuple(part[i].copy() for part in inputs),
+                outputs=tuple(part[i] for part in outputs),
+            )
+            for i in np.flatnonzero(verdicts[rows] == VIOLATED)[:MAX_VIOLATIONS_KEPT]
+        ]
+    proposer.tell(picks, verdicts, margins)
+    if trial.draws_plot:
+        record.first_batches.append((picks, verdicts))
+    return JudgedBatch(picks.relation, verdicts, violations)
 
 
 def _judge_groups(
@@ -197,22 +234,3 @@ def _judge_groups(
             inputs = steps.send((yield HuntQuery(inputs, progress)))
     except StopIteration as stop:
         return cast("GroupAnswers", stop.value)
-
-
-def record_batch(
-    record: HuntTrial, picks: Picks, verdicts: Verdicts, start_time: float, stop_after: int | None
-) -> None:
-    """Add the verdicts of a batch to the record of its trial.
-
-    Groups after the one that ends the trial were executed but do not count.
-    """
-    violating = np.flatnonzero(verdicts == VIOLATED)
-    counted = len(verdicts)
-    if stop_after is not None and len(record.violated) + len(violating) >= stop_after:
-        violating = violating[: stop_after - len(record.violated)]
-        counted = int(violating[-1]) + 1
-    if len(violating) and not record.violated:
-        record.first_violation_seconds = read_clock() - start_time
-    record.violated += (record.groups + violating + 1).tolist()
-    np.add.at(record.counts, (picks.relation[:counted], verdicts[:counted].astype(int)), 1)
-    record.groups += counted

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from .._clock import read_clock
 from ..errors import ArgumentError
 from ..relations.base import (
     INAPPLICABLE,
@@ -25,10 +24,9 @@ from ..relations.patterns.relation import PatternRelation
 from ..runs.flow import Flow
 from ..space.points import Batch, Points
 from ..systems.base import Executor
-from .loop import MAX_GROUPS_PLOTTED, MAX_VIOLATIONS_KEPT, HuntMonitor, choose_batch_size, keep_violations, record_batch
+from .loop import MAX_VIOLATIONS_KEPT, JudgedBatch, Trial
 from .options import HuntOptions
-from .result import HuntTrial, ViolatingGroup
-from .selector_base import Picks
+from .result import ViolatingGroup
 
 Places = npt.NDArray[np.intp]
 #: the name of this way to choose sources, in place of that of a generator
@@ -91,74 +89,64 @@ class JudgedSources(NamedTuple):
     violations: list[ViolatingGroup]
 
 
-#: judges some sources, by their positions, with a relation, by its number; the numbers of the groups count from 0
-SourceJudge = Callable[[int, Places, Places], Flow[JudgedSources]]
+class SourceTrial:
+    """Hunts among sources in an order, relations in turn, until every source was tried with every relation.
 
-
-class RowJudge:
-    """Judges rows of data in one trial."""
-
-    def __init__(
-        self, relations: Sequence[SystemRelation], inputs: Points, trial: int, seed: int, record: HuntTrial
-    ) -> None:
-        self.relations, self.inputs = relations, inputs
-        self.trial, self.seed, self.record = trial, seed, record
-
-    def __call__(self, number: int, rows: Places, groups: Places) -> Flow[JudgedSources]:
-        """Judge some rows with one relation."""
-        rng = np.random.default_rng([self.seed, self.trial, self.record.groups, number])
-        judged = yield from self.relations[number].check(self.inputs.take(rows), rng)
-        if self.trial == 0 and self.record.groups < MAX_GROUPS_PLOTTED:
-            self.record.first_rows.append((number, groups[judged.rows] + 1, judged))
-        violating = np.flatnonzero(judged.verdicts == VIOLATED)
-        _, first = np.unique(
-            judged.rows[violating], return_index=True
-        )  # a relation of batches may judge a row several times
-        violations = [
-            _to_violating_group(judged, i, self.trial, int(groups[judged.rows[i]]) + 1, number)
-            for i in violating[first][:MAX_VIOLATIONS_KEPT]
-        ]
-        return JudgedSources(find_worst_verdicts(judged, len(rows)), violations)
-
-
-def run_source_trial(
-    judge: SourceJudge,
-    relation_count: int,
-    sources: Places | None,
-    trial: int,
-    options: HuntOptions,
-    violations: list[ViolatingGroup],
-    record: HuntTrial,
-    monitor: HuntMonitor,
-) -> Flow[None]:
-    """Hunt among sources in an order, relations in turn, until every source was tried with every relation.
-
-    Without `sources`, these are the whole numbers from 0. Outcomes are written to `record` batch by batch, and violating groups
-    appended to `violations`.
+    Without `sources`, which are positions, these are the whole numbers from 0.
     """
-    budget, stop_after = options.max_groups, options.stop_after
-    if sources is not None:
-        budget = min(budget, len(sources) * relation_count)
-    record.counts = np.zeros((relation_count, 4), dtype=np.int64)
-    start_time = read_clock()
-    monitor.start_clock()
-    while record.groups < budget and not monitor.is_over and (stop_after is None or len(record.violated) < stop_after):
-        monitor.show(trial, record.groups)
-        count = choose_batch_size(record.groups, budget, options.batch)
-        groups = record.groups + np.arange(count)
-        relation_numbers = groups % relation_count
+
+    def __init__(self, trial: Trial, relation_count: int, sources: Places | None = None) -> None:
+        self.trial, self.relation_count, self.sources = trial, relation_count, sources
+
+    def judge(self, number: int, sources: Places, groups: Places) -> Flow[JudgedSources]:
+        """Judge some sources with a relation, by its number; the numbers of the groups count from 0."""
+        raise NotImplementedError
+
+    def run(self) -> Flow[None]:
+        """Run the trial."""
+        budget = self.trial.options.max_groups
+        if self.sources is not None:
+            budget = min(budget, len(self.sources) * self.relation_count)
+        self.trial.monitor.start_clock()
+        yield from self.trial.run(self._judge_batch, self.relation_count, budget)
+
+    def _judge_batch(self, count: int) -> Flow[JudgedBatch]:
+        groups = self.trial.record.groups + np.arange(count)
+        relation_numbers = groups % self.relation_count
         verdicts = np.full(count, INAPPLICABLE, dtype=np.int8)
-        batch_violations: list[ViolatingGroup] = []
+        violations: list[ViolatingGroup] = []
         for number in np.unique(relation_numbers):
             places = np.flatnonzero(relation_numbers == number)
-            positions = groups[places] // relation_count
-            judged = yield from judge(int(number), positions if sources is None else sources[positions], groups[places])
+            positions = groups[places] // self.relation_count
+            sources = positions if self.sources is None else self.sources[positions]
+            judged = yield from self.judge(int(number), sources, groups[places])
             verdicts[places] = judged.verdicts
-            batch_violations += judged.violations
-        record_batch(record, Picks(relation_numbers, np.zeros((count, 0))), verdicts, start_time, stop_after)
-        keep_violations(violations, batch_violations, record)
-    record.exhausted = stop_after is None or len(record.violated) < stop_after
-    record.seconds = read_clock() - start_time
+            violations += judged.violations
+        return JudgedBatch(relation_numbers, verdicts, violations)
+
+
+class RowTrial(SourceTrial):
+    """Hunts among rows of data."""
+
+    def __init__(self, trial: Trial, relations: Sequence[SystemRelation], inputs: Points) -> None:
+        super().__init__(trial, len(relations), trial.make_rng().permutation(len(inputs)))
+        self.relations, self.inputs = relations, inputs
+
+    def judge(self, number: int, sources: Places, groups: Places) -> Flow[JudgedSources]:
+        """Judge some rows with one relation."""
+        record = self.trial.record
+        rng = self.trial.make_rng(record.groups, number)
+        judged = yield from self.relations[number].check(self.inputs.take(sources), rng)
+        if self.trial.draws_plot:
+            record.first_rows.append((number, groups[judged.rows] + 1, judged))
+        violating = np.flatnonzero(judged.verdicts == VIOLATED)
+        # a relation of batches may judge a row several times
+        _, first = np.unique(judged.rows[violating], return_index=True)
+        violations = [
+            _to_violating_group(judged, i, self.trial.number, int(groups[judged.rows[i]]) + 1, number)
+            for i in violating[first][:MAX_VIOLATIONS_KEPT]
+        ]
+        return JudgedSources(find_worst_verdicts(judged, len(sources)), violations)
 
 
 def _to_violating_group(judged: JudgedGroups, place: int, trial: int, number: int, relation: int) -> ViolatingGroup:

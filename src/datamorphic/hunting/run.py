@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
-
-import numpy as np
 
 from .._clock import read_clock
 from .._text import pluralize, suggest_name
@@ -24,10 +23,10 @@ from ..space.space import Space
 from ..systems.base import Executor
 from ..systems.function_runner import FunctionRunner, name_columns
 from .generators import make_generator
-from .loop import HuntMonitor, HuntSteps, Proposer, RoundRobin, run_trial
+from .loop import HuntMonitor, HuntSteps, Proposer, RoundRobin, Trial, judge_proposed
 from .options import HuntOptions
 from .result import Hunt, HuntTrial, ViolatingGroup
-from .row_runner import ROWS, RowJudge, fit_relations, prepare_executor, run_source_trial, uses_rows
+from .row_runner import ROWS, RowTrial, fit_relations, prepare_executor, uses_rows
 from .selectors import make_selector
 from .subject import HuntSubject, RelationLike
 from .system_runner import (
@@ -39,7 +38,7 @@ from .system_runner import (
     to_function_relation,
     validate_columns,
 )
-from .training_runner import TRAINING_SETS, TrainingJudge
+from .training_runner import TRAINING_SETS, TrainingJudge, TrainingTrial
 
 
 @capability(HuntOptions)
@@ -79,10 +78,6 @@ def hunt(options: HuntOptions, execution: Execution[HuntSubject]) -> Hunt:
     return hunter.hunt_system(system.sut, space, resolve_relations(subject, has_selector=options.selector is not None))
 
 
-#: runs a trial: takes its number and its record
-TrialRunner = Callable[[int, HuntTrial], None]
-
-
 class Hunter:
     """Runs the trials of a hunt, and collects what they find."""
 
@@ -105,9 +100,9 @@ class Hunter:
         proposer = make_proposer(relations, self.options, has_space=False)
         _set_answerer(proposer, lambda parts: [runner(part)[0] for part in parts])
 
-        def run_one(number: int, record: HuntTrial) -> None:
+        def run_one(trial: Trial) -> None:
             calls_before = runner.calls
-            steps = self._start_trial(proposer, number, record)
+            steps = self._start_trial(proposer, trial)
             try:
                 query = next(steps)
                 while True:
@@ -117,7 +112,7 @@ class Hunter:
             except StopIteration:
                 pass
             finally:
-                record.calls = runner.calls - calls_before
+                trial.record.calls = runner.calls - calls_before
 
         with Interrupts() as interrupts:
             facts = self._run_trials(runner.name, run_one)
@@ -142,11 +137,9 @@ class Hunter:
         """Run the trials against a system whose inputs are those of a space."""
         proposer = make_proposer(relations, self.options, has_space=True)
         _set_answerer(proposer, lambda parts: [executor.execute(Points(space, part)).values for part in parts])
-
-        def make_flow(number: int, record: HuntTrial) -> Flow[None]:
-            return to_flow(self._start_trial(proposer, number, record), space, read_outputs)
-
-        facts = self._drive_trials(executor, make_flow)
+        facts = self._drive_trials(
+            executor, lambda trial: to_flow(self._start_trial(proposer, trial), space, read_outputs)
+        )
         return self._build_result(
             name=executor.name,
             generator=proposer.name,
@@ -161,14 +154,7 @@ class Hunter:
         relations = fit_relations(self.execution.subject.relations, executor, inputs)
         executor = prepare_executor(relations, executor)
 
-        def make_flow(number: int, record: HuntTrial) -> Flow[None]:
-            judge = RowJudge(relations, inputs, number, self.seed, record)
-            order = np.random.default_rng([self.seed, number]).permutation(len(inputs))
-            return run_source_trial(
-                judge, len(relations), order, number, self.options, self.violations, record, self.monitor
-            )
-
-        facts = self._drive_trials(executor, make_flow)
+        facts = self._drive_trials(executor, lambda trial: RowTrial(trial, relations, inputs).run())
         return self._build_result(
             name=executor.name, generator=ROWS, relations=relations, columns=inputs.space.names, **facts
         )
@@ -179,12 +165,9 @@ class Hunter:
         learner: Any = subject.model
         relations = [relation for relation in subject.relations if isinstance(relation, LearnerRelation)]
         judge = TrainingJudge(learner, relations, options.data, options.target, self.seed)
-
-        def make_flow(number: int, record: HuntTrial) -> Flow[None]:
-            trial = judge.start_trial(number)
-            return run_source_trial(trial, len(relations), None, number, options, self.violations, record, self.monitor)
-
-        facts = self._drive_trials(judge.system, make_flow, cache=None, recheck=0, alive=True)
+        facts = self._drive_trials(
+            judge.system, lambda trial: TrainingTrial(trial, judge).run(), cache=None, recheck=0, alive=True
+        )
         return self._build_result(
             name=options.name or judge.name,
             generator=TRAINING_SETS,
@@ -195,30 +178,30 @@ class Hunter:
 
     # -- trials --------------------------------------------------------------------------------------------------------
 
-    def _start_trial(self, proposer: Proposer, number: int, record: HuntTrial) -> HuntSteps:
+    def _start_trial(self, proposer: Proposer, trial: Trial) -> HuntSteps:
         """Return the steps of a trial, with random numbers of its own."""
-        trial_proposer = proposer.clone(np.random.default_rng([self.seed, number]))
-        return run_trial(trial_proposer, number, self.options, self.violations, record, self.monitor)
+        judge = partial(judge_proposed, trial, proposer.clone(trial.make_rng()))
+        return trial.run(judge, len(proposer.relations), self.options.max_groups)
 
     def _drive_trials(
-        self, executor: Executor, make_flow: Callable[[int, HuntTrial], Flow[None]], **details: Any
+        self, executor: Executor, make_flow: Callable[[Trial], Flow[None]], **details: Any
     ) -> dict[str, Any]:
         """Run trials that query a system, and return facts of the result."""
         execution = self.execution
 
-        def run_one(number: int, record: HuntTrial) -> None:
+        def run_one(trial: Trial) -> None:
             calls_before = execution.counter.calls
             try:
-                execution.drive(make_flow(number, record), executor, progress=False, batch=None, **details)
+                execution.drive(make_flow(trial), executor, progress=False, batch=None, **details)
             finally:
-                record.calls = execution.counter.calls - calls_before
+                trial.record.calls = execution.counter.calls - calls_before
 
         return self._run_trials(executor.name, run_one, lambda: execution.seconds, execution.recall)
 
     def _run_trials(
         self,
         name: str,
-        run_one: TrialRunner,
+        run_one: Callable[[Trial], None],
         measure_seconds: Callable[[], float] = read_clock,
         recall: Callable[[Callable[[], bool]], bool] = lambda measure: measure(),
     ) -> dict[str, Any]:
@@ -230,9 +213,10 @@ class Hunter:
             for number in range(options.trials):
                 if self.monitor.is_over:
                     break
-                self.trials.append(HuntTrial())
+                trial = Trial(number, self.seed, self.monitor, self.violations)
+                self.trials.append(trial.record)
                 try:
-                    run_one(number, self.trials[-1])
+                    run_one(trial)
                 except OutOfBudget as error:
                     interrupted, is_over = isinstance(error, Interrupted), not isinstance(error, Interrupted)
                     break

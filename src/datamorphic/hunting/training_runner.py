@@ -17,8 +17,9 @@ from ..relations.learner.runner import check_relation
 from ..runs.flow import Flow
 from ..systems.learner import Learner, format_learner
 from ..systems.training import TrainingBatch
+from .loop import Trial
 from .result import ViolatingGroup
-from .row_runner import JudgedSources, Places
+from .row_runner import JudgedSources, Places, SourceTrial
 
 #: the name of this way to choose sources, in place of that of a generator
 TRAINING_SETS = "training sets"
@@ -51,22 +52,19 @@ class TrainingJudge:
         self.outcomes = prepare_outcomes(relations, requirements, seed)
         self.columns = tuple(str(name) for name in getattr(self.source.draw_training(0).t, "columns", ()))
 
-    def start_trial(self, trial: int) -> TrainingTrial:
-        """Return what judges the sources of a trial."""
-        return TrainingTrial(self, trial)
 
+class TrainingTrial(SourceTrial):
+    """Hunts among training sets."""
 
-class TrainingTrial:
-    """Judges the training sets of one trial."""
+    def __init__(self, trial: Trial, training_judge: TrainingJudge) -> None:
+        super().__init__(trial, len(training_judge.outcomes))
+        self.training_judge = training_judge
 
-    def __init__(self, judge: TrainingJudge, trial: int) -> None:
-        self.judge, self.trial = judge, trial
-
-    def __call__(self, number: int, sources: Places, groups: Places) -> Flow[JudgedSources]:
+    def judge(self, number: int, sources: Places, groups: Places) -> Flow[JudgedSources]:
         """Judge some training sets, by their numbers, with one relation."""
-        outcome, subject = self.judge.outcomes[number], self.judge.subject
-        numbers = [self.trial * SETS_PER_TRIAL + source for source in sources.tolist()]
-        sets = TrainingBatch([self.judge.source.draw_training(source).cases([0]) for source in numbers])
+        outcome, subject = self.training_judge.outcomes[number], self.training_judge.subject
+        numbers = [self.trial.number * SETS_PER_TRIAL + source for source in sources.tolist()]
+        sets = TrainingBatch([self.training_judge.source.draw_training(source).cases([0]) for source in numbers])
         result = yield from check_relation(
             outcome.relation, subject, sets, numbers, outcome.judging, requirement=outcome.requirement
         )
@@ -77,7 +75,7 @@ class TrainingTrial:
         """Return the test case with the answers of both fits."""
         sets = (result.data.trainings[row], result.follow_ups[result.follow_up_index[row]])
         return ViolatingGroup(
-            trial=self.trial,
+            trial=self.trial.number,
             number=number,
             relation=relation,
             inputs=tuple(_read_case(training.t) for training in sets),
