@@ -1,11 +1,35 @@
-"""Public names that are imported on first use, so that ``import datamorphic`` is fast."""
+"""Public names, and pandas, that are imported on first use, so that ``import datamorphic`` is fast."""
 
 from __future__ import annotations
 
 import importlib
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["LazyModule", "list_modules", "make_getattr", "pd"]
+
+
+class LazyModule(ModuleType):
+    """A module that is imported when one of its names is first used.
+
+    Examples
+    --------
+    >>> LazyModule("statistics").mean([1, 2, 6])
+    3
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # asked by tools that look at whatever a module holds
+            raise AttributeError(f"module {self.__name__!r} is not imported yet and has no attribute {name!r}")
+        return getattr(importlib.import_module(self.__name__), name)
+
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = LazyModule("pandas")  # most functions with tables need it, and importing it takes half a second
 
 
 def list_modules(names: Mapping[str, str]) -> dict[str, str]:

@@ -11,19 +11,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._tables import read_document
 from .._text import suggest_name
 from ..errors import AmbiguousData, DataError
 from ..space.space import Space
 from .sets import TARGET
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 REFERENCE_SETS = ("red_wine", "mushroom", "bank_churners")
 REFERENCE_MODELS = (

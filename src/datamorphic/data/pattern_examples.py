@@ -12,10 +12,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._lazy import pd
 from .._registry import CaseInsensitiveMapping
 from .._tables import read_document
 from .._text import suggest_name
@@ -23,9 +24,6 @@ from .._validation import check_types
 from ..errors import ArgumentError
 from ..systems.base import Executor, Function
 from .programs.registry import programs
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Faults = frozenset[str]
 
@@ -77,8 +75,6 @@ class ExampleSystem:
     def __call__(self, **case: Any) -> Any:
         """Return the answer to one case."""
         if self.batched:
-            import pandas as pd
-
             return np.asarray(self.make(self.active)(pd.DataFrame([case])))[0].item()
         return self.make(self.active)(**case)
 
@@ -206,8 +202,6 @@ class ProductSearch:
 
 def make_searches() -> pd.DataFrame:
     """Return queries of several forms with and without filters."""
-    import pandas as pd
-
     queries = (
         "shoes for men",
         "men's hats",
@@ -295,8 +289,6 @@ def _reverse_words(incomplete: bool) -> dict[str, str]:
 
 def make_sentences() -> pd.DataFrame:
     """Return English texts of one or two sentences."""
-    import pandas as pd
-
     texts = (
         "The cat drinks milk.",
         "Mary likes water. John eats bread.",
@@ -367,8 +359,6 @@ class RouteFinder:
 
 def make_journeys() -> pd.DataFrame:
     """Return all pairs of different places."""
-    import pandas as pd
-
     return pd.DataFrame([(*pair, "noon", "web") for pair in itertools.permutations(PLACES, 2)], columns=_ROUTE_COLUMNS)
 
 
@@ -395,8 +385,6 @@ class TemperatureConverter:
 
 def make_temperatures() -> pd.DataFrame:
     """Return temperatures in both units."""
-    import pandas as pd
-
     degrees = np.linspace(-30.5, 60.2, 16)
     return pd.DataFrame({"degrees": np.tile(degrees, 2), "way": np.repeat(["C to F", "F to C"], 16)})
 
@@ -423,8 +411,6 @@ class ProgramFunction:
 
 def make_inputs(program: str) -> pd.DataFrame:
     """Return 40 inputs of a program: small numbers, where the programs have their branches, and large ones."""
-    import pandas as pd
-
     columns = list(_read_facts()[program].columns)
     rng = np.random.default_rng(0)
     high = np.where(np.arange(40) < 20, 4.0, 60.0)[:, None]

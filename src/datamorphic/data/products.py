@@ -10,16 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 from .._estimates import refuse_many_rows
+from .._lazy import pd
 from .._tables import read_document, read_rows
 from .._validation import check_types, to_generator, validate_choice, validate_integer
 from ..errors import ArgumentError
 from ..systems.search_engines import ALL_DEPARTMENTS, FEATURED, LANGUAGES
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -87,8 +84,6 @@ def make_products(n: int = 20_000, language: str = "en", seed: int = 0) -> pd.Da
     >>> dm.data.make_products(2, language="zh")["title"].tolist()
     ['防水背包 安踏云', '白色网球拍 安踏云']
     """
-    import pandas as pd
-
     count = validate_integer("n", "make_products", n, low=1)
     refuse_many_rows("make_products", "n", count, 60)  # 500 bytes per product were measured
     validate_choice("language", "make_products", language, LANGUAGES)
@@ -190,8 +185,6 @@ def make_product_queries(n: int = 100, language: str = "en", seed: int = 0) -> p
     >>> dm.data.make_product_queries(2, language="zh")["query"].tolist()
     ['女士毛衣', '毛衣男士']
     """
-    import pandas as pd
-
     phrases = list_product_phrases(language)
     count = validate_integer("n", "make_product_queries", n, low=1)
     if count > 2 * len(phrases):

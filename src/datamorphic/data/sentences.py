@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from .._lazy import pd
 from .._tables import read_document
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -35,7 +32,5 @@ def load_sentences() -> pd.DataFrame:
     >>> load_sentences().iloc[0].to_dict()
     {'text': 'Mary likes apples.', 'direction': 'eng-spa'}
     """
-    import pandas as pd
-
     texts = read_texts()
     return pd.DataFrame({"text": [*texts.sentences, *texts.pairs], "direction": "eng-spa"})

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from .._lazy import pd
 from .._text import suggest_name
 from .._validation import check_types
 from ..errors import DataError
 from ..space.table_files import read_table
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 HOME_VARIABLE = "DATAMORPHIC_DATA"
 TARGET = "target"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from .._lazy import pd
 from .._text import format_short, pluralize, suggest_name
 from .._validation import reject, to_generator, validate_integer
 from ..errors import ArgumentError, DataError, format_error_line
@@ -25,9 +26,6 @@ from .changes import Answers, Rows
 from .explorers import EXPLORERS
 from .front_data import FrontData
 from .refinement import Refinement
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FOLD_HALVINGS = 20  # halvings per pair in the exploration of a fold
 
@@ -94,8 +92,6 @@ def augment(
         The number of folds of the measurement, which fits the model twice per fold, or 0 for no measurement; and the seed
         of the folds and of their explorations.
     """
-    import pandas as pd
-
     _validate_arguments(front, data, target)
     unlabelled_count = int(data[target].isna().sum())
     data = data[data[target].notna()] if unlabelled_count else data
@@ -134,8 +130,6 @@ class _MeasurementError(Exception):
 
 
 def _validate_arguments(front: FrontData, data: pd.DataFrame, target: str) -> None:
-    import pandas as pd
-
     if not isinstance(data, pd.DataFrame):
         reject("data", "Front.augment", "a DataFrame, the training data", data)
     if target not in data.columns:
@@ -180,8 +174,6 @@ def _choose_points(
 
 def _append_rows(space: Space, data: pd.DataFrame, target: str, codes: Codes, labels: list[Any]) -> pd.DataFrame:
     """Return the data with rows added, with its columns and dtypes; columns that are not features stay empty."""
-    import pandas as pd
-
     if not len(codes):
         return data.copy()
     rows = space.decode(codes, like=data.drop(columns=target))
@@ -202,7 +194,6 @@ def _measure_effect(
 
     Each fold fits, explores and augments with its training rows alone. Only the bounds of the space come from all data.
     """
-    import pandas as pd
     from sklearn.base import clone
     from sklearn.model_selection import KFold, StratifiedKFold
 

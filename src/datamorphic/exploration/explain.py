@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from .._lazy import pd
 from .._text import format_short
 from .._typing import DataLike
 from .._validation import validate_integer
@@ -19,9 +20,6 @@ from ..space.points import Points
 from .changes import Answers, Rows, format_changes, to_python_value
 from .counterfactual import find_flips
 from .front_data import FrontData
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def explain_cases(front: FrontData, cases: DataLike, k: int = 1) -> pd.DataFrame:
@@ -48,8 +46,6 @@ def explain_cases(front: FrontData, cases: DataLike, k: int = 1) -> pd.DataFrame
     >>> front.nearest({"age": 12.0, "height": 1.5})[["answer", "becomes", "change"]].iloc[0].tolist()
     ['child', 'adult', 'age 12 -> 18']
     """
-    import pandas as pd
-
     validate_integer("k", "Front.nearest", k, low=1)
     points, names = _prepare_cases(front, cases)
     pair, distance = _find_nearest_pairs(front, points.codes, min(k, len(front)))
@@ -81,8 +77,6 @@ def explain_cases(front: FrontData, cases: DataLike, k: int = 1) -> pd.DataFrame
 
 def _prepare_cases(front: FrontData, cases: DataLike) -> tuple[Points, list[Any]]:
     """Return the cases as points, and their names: the index of a frame, else their numbers."""
-    import pandas as pd
-
     if not len(front):
         raise DataError(f"The front of {front.subject} is empty. Explore with more walks, or with another strategy.")
     points = front.space.points(cases)

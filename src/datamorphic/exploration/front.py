@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+from .._lazy import pd
 from .._typing import DataLike, FilePath, ModelLike
 from .._validation import check_types, validate_option_names
 from ..core.result import FileWriter, Result, make_writer
@@ -18,8 +19,6 @@ from .io import read_front, write_front
 from .quality import DecidingFeature, measure_quality, rank_deciding_features
 
 if TYPE_CHECKING:  # imported when they are needed, as most explorations need none of them
-    import pandas as pd
-
     from ..reporting.junit import JUnitCase
     from .augment import Augmentation
     from .diff.diff import Difference
@@ -91,8 +90,6 @@ class Front(FrontData, Result):
 
         The first call queries the attached system at up to 300 pairs. These model calls are not counted.
         """
-        import pandas as pd
-
         return pd.DataFrame([vars(feature) for feature in self.deciding_features])
 
     @cached_property

@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from .._estimates import refuse_many_rows
+from .._lazy import pd
 from .._stats import compute_wilson_interval
 from .._text import pluralize
 from .._validation import check_types, is_number, reject, validate_integer, validate_seed
@@ -28,9 +29,6 @@ from ..space.space import Space
 from ..systems.base import Executor
 from .borders import Border, SideIndex, border_from_name, name_borders
 from .changes import Answers, Rows, thin_rows
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FlowResult = TypeVar("FlowResult")
 EXTRA_CALLS_DIVISOR = 4  # extra calls: at most the calls of the exploration divided by this
@@ -112,8 +110,6 @@ class FrontData:
     @cached_property
     def pairs(self) -> pd.DataFrame:
         """The pairs as a frame: a.<feature>, b.<feature>, a_output, b_output, distance, and how each was found."""
-        import pandas as pd
-
         a, b = self.a.frame.add_prefix("a."), self.b.frame.add_prefix("b.")
         names = ("a_output", "b_output", "distance", "plausibility", "borders", "walk", "walked_by")
         rest = pd.DataFrame({name: getattr(self, name) for name in names})
@@ -151,8 +147,6 @@ class FrontData:
     @cached_property
     def border_counts(self) -> pd.Series[int]:
         """The number of pairs per border, largest first."""
-        import pandas as pd
-
         return pd.Series(self.borders, dtype=object).value_counts()
 
     def restore_border(self) -> Border:

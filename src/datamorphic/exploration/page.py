@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._lazy import pd
 from .._text import format_percent, format_short, pluralize
 from ..reporting.document import Drawing, Page, Section, Table
 from ..space.blocks import Image, PlacedBlock
@@ -17,8 +18,6 @@ from .front import Front
 from .text import collect_remarks, list_figures
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from .small_changes import SmallChanges
 
 MAX_BORDERS = 30  # rows of the table of borders
@@ -62,8 +61,6 @@ def _build_sections(front: Front) -> list[Section]:
 
 
 def _build_class_pairs(front: Front) -> Section:
-    import pandas as pd
-
     counts, distances = front.border_counts, pd.DataFrame({"gap": front.distance, "real": front.plausibility})
     medians = distances.groupby(np.array(front.borders, dtype=object)).median()
     rows = [
@@ -81,8 +78,6 @@ def _build_class_pairs(front: Front) -> Section:
 
 def _rank_plausible_pairs(front: Front, limit: int) -> Rows:
     """Return the numbers of the most plausible pairs, one border after the other, so that each border is shown."""
-    import pandas as pd
-
     order = np.argsort(front.plausibility, kind="stable")
     scale = np.array([feature.scale for feature in front.space.features])
     places = pd.DataFrame(np.round(front.a.codes[order] * scale, 2))  # two pairs nearer than that look the same

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._lazy import pd
 from ..errors import DataError, Interrupted, StoreError, UsageError
 from ..morphisms.subject import SubjectUnderTest
 from ..runs.driver import MAX_INCIDENT_ROWS, CallCounter, drive
@@ -71,8 +72,6 @@ def _list_failed_cases(tally: CallCounter) -> list[dict[str, Any]]:
     """Return the cases without an answer, as the store keeps them."""
     if not tally.has_incidents:
         return []
-    import pandas as pd
-
     frame = tally.incidents
     inputs = frame.iloc[:, :-2].to_dict("records")  # status and message come last
     cases = []

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._lazy import pd
 from .._text import pluralize
 from ..runs.flow import Flow, Query
 from ..space import geometry
@@ -21,9 +21,6 @@ from ..space.space import Space
 from .changes import Mask, Rows, measure_changes, thin_rows
 from .front_data import FrontData, get_extra_call_limit, query_quietly
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 MAX_SPREAD_POINTS = 2_000  # points whose nearest neighbours are searched
 MAX_QUERIED_PAIRS = 300  # pairs at which the system is queried for the deciding features
 MAX_DECIDING_CALLS = 6_000  # model calls for the deciding features
@@ -31,8 +28,6 @@ MAX_DECIDING_CALLS = 6_000  # model calls for the deciding features
 
 def measure_quality(front: FrontData) -> pd.DataFrame:
     """Return a table of measures of a front: value, value per 1,000 calls, and meaning."""
-    import pandas as pd
-
     possible_borders = _count_possible_borders(front)
     archive = Archive(front.space, front.seeds.codes)
     archive.add(front.a.codes, front.kinds)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from .._clock import read_clock
 from .._estimates import refuse_many_rows, refuse_too_large
+from .._lazy import pd
 from .._text import pluralize
 from ..core.capability import capability
 from ..core.execute import Execution
@@ -20,9 +21,6 @@ from ..reporting.junit import JUnitCase
 from .generator_base import Generator, GroupBatch
 from .generators import make_generator
 from .options import GenerateOptions
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MIN_TIMED_GROUPS = 1_000_000  # to generate: fewer take hours at most
 TIMED_GROUPS = 1000  # of the first sample; the second has four times as many
@@ -62,8 +60,6 @@ class GeneratedGroups(GroupBatch, Result):
     @property
     def table(self) -> pd.DataFrame:
         """The groups as a table with one column per number of every input."""
-        import pandas as pd
-
         from .plots import name_columns
 
         relation = self.relation

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from .._deprecation import rename_attribute
+from .._lazy import pd
 from .._text import format_short, pluralize
 from .._validation import validate_integer
 from ..core.result import Measure, Result
@@ -22,9 +23,6 @@ from ..space.points import Batch, Points
 from ..space.space import Space
 from .measures import FMeasures, e_measure, p_measure
 from .selector_base import Picks
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_EXAMPLES_PER_RELATION = 3
 MAX_VIOLATIONS_IN_DOCUMENT = 100
@@ -285,8 +283,6 @@ class Hunt(Result):
     @property
     def table(self) -> pd.DataFrame:
         """One row per relation: the number of groups in all and per verdict."""
-        import pandas as pd
-
         counts = self._count_verdicts()
         return pd.DataFrame(
             {
@@ -305,8 +301,6 @@ class Hunt(Result):
 
         ``x1.`` begins the columns of the first source, ``y1`` those of its output, and so on.
         """
-        import pandas as pd
-
         rows = [self._to_row(violation) for violation in self.examples]
         return pd.DataFrame(rows) if rows else pd.DataFrame(columns=["trial", "group", "relation"])
 

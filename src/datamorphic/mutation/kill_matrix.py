@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._text import format_percent, pluralize
 from ..errors import ArgumentError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 KILLED, SURVIVED = "killed", "survived"
 #: the other states of a mutant, which do not enter the score
@@ -112,8 +109,6 @@ class KillMatrix:
     @property
     def frame(self) -> pd.DataFrame:
         """One row per mutant: the violation rates by relation, and its state."""
-        import pandas as pd
-
         table = pd.DataFrame(self.rates.T, index=pd.Index(self.mutants, name="mutant"), columns=list(self.relations))
         return table.assign(state=list(self.states))
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._deprecation import rename_attribute
+from .._lazy import pd
 from .._text import format_percent, pluralize
 from ..core.result import Measure, Result
 from ..reporting.junit import JUnitCase
@@ -18,9 +19,6 @@ from .cross_validation import CrossValidationRules, is_passing
 from .forge import SourceMutant
 from .kill_matrix import CRASHED, DIED, KILLED, OUT_OF_MEMORY, SAME_BYTECODE, SURVIVED, TIMED_OUT, UNREACHED, KillMatrix
 from .runner import MutantOutcome, OriginalOutcome
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -157,8 +155,6 @@ class Mutation(Result):
     @cached_property
     def mutants(self) -> pd.DataFrame:
         """One row per mutant: the change, its state, and what kills it."""
-        import pandas as pd
-
         names = np.array(self.kills.relations, dtype=object)
         rows = [
             {
@@ -182,8 +178,6 @@ class Mutation(Result):
     @cached_property
     def relations(self) -> pd.DataFrame:
         """One row per relation: kills, unique kills, mean rate, difference of traces."""
-        import pandas as pd
-
         kills, unique, needed = self.kills.kills, self.kills.unique_kills, set(self.kills.smallest_set())
         rows = []
         for key, name, rates in zip(self.original.judged_counts, self.kills.relations, self.kills.rates, strict=True):

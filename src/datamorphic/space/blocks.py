@@ -10,18 +10,16 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._text import format_short, pluralize
 from .._validation import is_number
 from ..errors import DataError, SpaceError
 from .features import Codes, Continuous, Feature
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 BlockKind = Literal["image", "sequence"]
 MAX_BLOCK_VALUES = 16_384  # of one image or sequence: 128 x 128 pixels
@@ -418,8 +416,6 @@ def is_array_data(data: object) -> bool:
 
 def to_array_frame(data: Any, name: str = DEFAULT_IMAGE_NAME) -> pd.DataFrame:
     """Return images as a frame with one column of arrays."""
-    import pandas as pd
-
     if isinstance(data, np.ndarray) and data.ndim > 4:
         raise DataError(
             f"The data have the shape {data.shape}. Expected images of shape (n, height, width) or "
@@ -519,8 +515,6 @@ def _infer_range(
 
 def has_arrays(data: object) -> bool:
     """Return whether data are images, or a frame with a column of arrays."""
-    import pandas as pd
-
     if isinstance(data, pd.DataFrame):
         return any(is_array_column(data[name]) for name in data.columns)
     return is_array_data(data)
@@ -528,8 +522,6 @@ def has_arrays(data: object) -> bool:
 
 def expand_arrays(data: Any) -> Any:
     """Return a frame with one column per value instead of its columns of arrays; other data unchanged."""
-    import pandas as pd
-
     if not isinstance(data, pd.DataFrame) or not has_arrays(data):
         return data
     blocks = [infer_block(str(name), data[name]) for name in data.columns if is_array_column(data[name])]
@@ -540,8 +532,6 @@ def expand_frame(
     frame: pd.DataFrame, blocks: Iterable[PlacedBlock], *, lenient: bool = False, open_ends: bool = False
 ) -> pd.DataFrame:
     """Return a frame with one column per value instead of its columns of arrays."""
-    import pandas as pd
-
     for placed_block in blocks:
         block = placed_block.block
         if block.name not in frame.columns:
@@ -558,8 +548,6 @@ def expand_frame(
 
 def restore_frame(frame: pd.DataFrame, blocks: Iterable[PlacedBlock]) -> pd.DataFrame:
     """Return a frame with a column of arrays instead of the columns of each block."""
-    import pandas as pd
-
     for placed_block in blocks:
         names = placed_block.names
         if names[0] not in frame.columns:
@@ -581,8 +569,6 @@ def expand_data(blocks: tuple[PlacedBlock, ...], width: int, data: Any, *, lenie
     `width` is the number of features of the space. If a space is one block, its data may be an array of images or
     sequences, or one of them.
     """
-    import pandas as pd
-
     options = {"lenient": lenient, "open_ends": open_ends}
     if isinstance(data, pd.DataFrame):
         return expand_frame(data, blocks, **options)

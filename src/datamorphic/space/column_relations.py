@@ -12,11 +12,11 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._typing import DataLike
 from .._validation import check_types
 from ..errors import AmbiguousData, SpaceError
@@ -26,9 +26,6 @@ from .features import Codes, Mask
 from .frames import to_array
 from .space import Points, Space
 from .table_forms import accept_tables
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CHANCE = 1e-6  # the probability of a relation by chance, among all relations looked at
 MIN_ROWS = 20
@@ -92,8 +89,6 @@ def find_constraints(data: DataLike, *, target: str | None = None, space: Space 
     if space is None and isinstance(data, Points):
         space = data.space
     elif space is None:
-        import pandas as pd
-
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AmbiguousData)
             if isinstance(data, pd.DataFrame):

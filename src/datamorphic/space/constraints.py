@@ -11,18 +11,16 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt, ne
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from .._lazy import pd
 from .._text import format_short, pluralize, to_text
 from ..errors import DataError, SpaceError
 from .encoding import encode
 from .features import Codes, Feature, Mask
 from .hashing import RowTable
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class FeatureSpace(Protocol):
@@ -273,8 +271,6 @@ class AllowedCombinations(Constraint):
     tied = True
 
     def __init__(self, table: pd.DataFrame) -> None:
-        import pandas as pd
-
         if not isinstance(table, pd.DataFrame):
             raise SpaceError(
                 f"AllowedCombinations takes a DataFrame with one row per combination. Got {type(table).__name__}."
@@ -606,8 +602,6 @@ class Rule(Constraint):
                 f"The constraint {self} raised {type(error).__name__}: {to_text(error)}. "
                 f"It was called with a frame with the columns {', '.join(space.names[:6])} ..."
             ) from error
-        import pandas as pd
-
         try:
             # A comparison with a missing value is missing itself. It counts as satisfied, as in `Compare`.
             satisfied = pd.array(answer, dtype="boolean").to_numpy(dtype=bool, na_value=True)

@@ -7,12 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    import pandas as pd
+from .._lazy import pd
 
 #: Forms of dates as text. Where a text fits two of them, as 03/04/2020 does, the first is taken.
 DATE_FORMATS = (
@@ -59,8 +58,6 @@ class DateForm:
 
     def read(self, texts: pd.Series[Any]) -> pd.Series[Any]:
         """Return texts as dates."""
-        import pandas as pd
-
         return pd.to_datetime(texts, format=self.text_format)
 
     def write(self, dates: pd.Series[Any]) -> pd.Series[Any]:
@@ -129,8 +126,6 @@ def read_dates(
 
 def to_day_numbers(frame: pd.DataFrame, columns: Sequence[DateColumn]) -> pd.DataFrame:
     """Return the frame with the dates of these columns as numbers of days."""
-    import pandas as pd
-
     changed = {}
     for column in columns:
         values = frame[column.name]
@@ -144,8 +139,6 @@ def to_day_numbers(frame: pd.DataFrame, columns: Sequence[DateColumn]) -> pd.Dat
 
 def restore_dates(frame: pd.DataFrame, columns: Sequence[DateColumn]) -> pd.DataFrame:
     """Return the frame with numbers of days as the dates that they stand for."""
-    import pandas as pd
-
     changed = {}
     for column in columns:
         if column.name not in frame.columns:
@@ -157,8 +150,6 @@ def restore_dates(frame: pd.DataFrame, columns: Sequence[DateColumn]) -> pd.Data
 
 
 def _find_date_column(name: str, values: pd.Series[Any], kind: str) -> DateColumn | None:
-    import pandas as pd
-
     known = values.dropna()
     forms: list[DateForm] = []
     if pd.api.types.is_datetime64_any_dtype(values.dtype):

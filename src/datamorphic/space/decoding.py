@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .encoding import MASKED_DTYPE_NAMES, build_category_index, to_numpy_dtype
 from .features import Categorical, Codes, Feature
 from .labels import to_object_array
 from .text_feature import Text
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from .encoding import Dtype
 
 
@@ -32,8 +31,6 @@ def decode(feature: Feature, codes: Codes, dtype: Dtype | None = None) -> Any:
 
 
 def _decode_texts(feature: Text, codes: Codes, dtype: Dtype | None) -> Any:
-    import pandas as pd
-
     texts = np.empty(len(codes), dtype=object)
     texts[:] = feature.decode_texts(codes)
     if dtype is None or dtype == np.dtype(object) or isinstance(dtype, pd.CategoricalDtype):
@@ -45,8 +42,6 @@ def _decode_texts(feature: Text, codes: Codes, dtype: Dtype | None) -> Any:
 
 
 def _decode_real(codes: Codes, dtype: Dtype | None) -> Any:
-    import pandas as pd
-
     inner = to_numpy_dtype(dtype)
     if inner is None or inner.kind != "f":
         # An integer dtype cannot hold fractions: float64 instead, nullable if the user's dtype was.
@@ -57,8 +52,6 @@ def _decode_real(codes: Codes, dtype: Dtype | None) -> Any:
 
 
 def _decode_whole(feature: Feature, codes: Codes, dtype: Dtype | None) -> Any:
-    import pandas as pd
-
     has_missing = feature.nullable and bool(np.isnan(codes).any())
     inner = to_numpy_dtype(dtype)
     if inner is not None and inner.kind == "f":
@@ -81,8 +74,6 @@ def _decode_whole(feature: Feature, codes: Codes, dtype: Dtype | None) -> Any:
 @lru_cache(maxsize=1024)
 def _build_value_array(feature: Categorical) -> Any:
     """Return the categories as an array."""
-    import pandas as pd
-
     index = build_category_index(feature)
     if index.dtype == object:
         return to_object_array(feature.values)
@@ -90,8 +81,6 @@ def _build_value_array(feature: Categorical) -> Any:
 
 
 def _decode_categories(feature: Categorical, codes: Codes, dtype: Dtype | None) -> Any:
-    import pandas as pd
-
     known = (codes >= 0) & (codes <= feature.high)  # others are missing, or unknown from a lenient encoding
     all_known = bool(known.all())
     places = codes.astype(np.intp) if all_known else np.where(known, codes, -1).astype(np.intp)
@@ -122,8 +111,6 @@ def _decode_categories(feature: Categorical, codes: Codes, dtype: Dtype | None) 
 
 
 def _decode_to_category_dtype(feature: Categorical, places: npt.NDArray[np.intp], dtype: pd.CategoricalDtype) -> Any:
-    import pandas as pd
-
     if dtype.categories is None:
         dtype = pd.CategoricalDtype(list(feature.values))
     dtype_codes = dtype.categories.get_indexer(build_category_index(feature))

@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
+from .._lazy import pd
 from .._text import redact, suggest_name
 from .._typing import DataLike, FilePath
 from .._validation import check_types, is_number
@@ -24,9 +25,6 @@ from .inference import infer_features, validate_frame
 from .space import Space
 from .table_forms import accept_tables
 from .text_feature import Text
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_QUOTED_CHARACTERS = 80
 #: the keys of each kind of feature
@@ -273,8 +271,6 @@ def _is_list_of_values(value: object) -> bool:
 
 def _parse_constraint(description: SpaceDescription, number: int, item: object) -> object:
     """Return a constraint of the file: a text, which `Space` parses, or what a table with one key declares."""
-    import pandas as pd
-
     if isinstance(item, str):
         return item
     where = f"entry {number} of constraints"

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 
+from .._lazy import pd
 from .._text import format_short, suggest_name
 from ..errors import DataError
 from .features import LARGEST_INTEGER, LARGEST_NUMBER, Categorical, Codes, Feature, Integer, Mask
 from .text_feature import Text
 
 if TYPE_CHECKING:
-    import pandas as pd
     from pandas.api.extensions import ExtensionDtype
 
     Dtype: TypeAlias = np.dtype[Any] | ExtensionDtype
@@ -98,8 +98,6 @@ def to_numbers(column: pd.Series[Any]) -> tuple[Codes, Mask]:
 
     Numbers written as text count as text.
     """
-    import pandas as pd
-
     types = pd.api.types
     if types.is_numeric_dtype(column.dtype) and not types.is_complex_dtype(column.dtype):
         return column.to_numpy(dtype=np.float64, na_value=np.nan), np.zeros(len(column), dtype=bool)
@@ -120,8 +118,6 @@ def is_missing(value: object) -> bool:
     """Return whether a value is None, NaN, NaT or NA."""
     if value is None or isinstance(value, str | int | float):
         return value is None or value != value
-    import pandas as pd
-
     missing = pd.isna(value)
     return isinstance(missing, bool) and missing
 
@@ -139,8 +135,6 @@ def snap_to_bounds(feature: Feature, codes: Codes, dtype: Dtype) -> Codes:
 
 def to_numpy_dtype(dtype: Dtype) -> np.dtype[Any] | None:
     """Return the NumPy dtype behind a numeric dtype, None for other dtypes."""
-    import pandas as pd
-
     if isinstance(dtype, np.dtype):
         return dtype if dtype.kind in "iuf" else None
     if isinstance(dtype, pd.ArrowDtype) or type(dtype).__name__ in MASKED_DTYPE_NAMES:
@@ -152,8 +146,6 @@ def to_numpy_dtype(dtype: Dtype) -> np.dtype[Any] | None:
 @lru_cache(maxsize=1024)
 def build_category_index(feature: Categorical) -> pd.Index[Any]:
     """Return the categories as an index that preserves their types."""
-    import pandas as pd
-
     kinds = {type(v) for v in feature.values}
     # By itself pandas would convert [1, 2.5] to floats.
     dtype = None if len(kinds) == 1 and kinds <= {str, int, float, bool} else object
@@ -162,8 +154,6 @@ def build_category_index(feature: Categorical) -> pd.Index[Any]:
 
 def _encode_categories(feature: Categorical, column: pd.Series[Any]) -> tuple[Codes, str]:
     """Return the codes, and a hint about the first value that is not a category."""
-    import pandas as pd
-
     try:
         places, uniques = pd.factorize(column)
         unique_codes = build_category_index(feature).get_indexer(uniques).astype(np.float64)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._text import pluralize
 from .._typing import DataLike
 from .._validation import is_series
@@ -15,16 +16,11 @@ from ..errors import DataError
 from .blocks import DEFAULT_IMAGE_NAME, PlacedBlock, is_array_data, to_array_frame
 from .table_forms import to_plain_data
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 TEXT_COLUMN = "text"  # the name of a column of texts that has none
 
 
 def to_frame(names: Sequence[str], data: DataLike) -> pd.DataFrame:
     """Return cases in any form as a frame whose columns are named by the features."""
-    import pandas as pd
-
     if isinstance(data, pd.DataFrame):
         return data
     if len(names) == 1 and is_text_list(data):
@@ -73,8 +69,6 @@ def join_target(data: Any, target: Any, space_blocks: Sequence[PlacedBlock] = ()
         raise DataError(f"target must be the name of a column, or one label per case. Got {target!r}.")
     if target is None or isinstance(target, str) or to_array(target, "target").ndim == 0:
         return data, target
-    import pandas as pd
-
     if isinstance(target, pd.DataFrame) and len(target.columns) == 1:
         target = target.iloc[:, 0]
     labels = target.to_numpy() if isinstance(target, pd.Series) else np.asarray(to_plain_data(target))
@@ -110,8 +104,6 @@ def join_target(data: Any, target: Any, space_blocks: Sequence[PlacedBlock] = ()
 
 def restore_form(data: DataLike, frame: pd.DataFrame) -> Any:
     """Return the rows of a frame in the form of `data`."""
-    import pandas as pd
-
     if len(frame.columns) == 1 and is_text_list(data):
         column = frame.iloc[:, 0]
         if isinstance(data, pd.Series):
@@ -161,7 +153,5 @@ def name_texts(data: Any, name: str = TEXT_COLUMN) -> Any:
     """Return texts in a list, a Series or an array as a frame of one column; anything else as it is."""
     if not is_text_list(data):
         return data
-    import pandas as pd
-
     index = data.index if isinstance(data, pd.Series) else None
     return pd.DataFrame({name: pd.Series(list(data), index=index, dtype=object)})

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from .._lazy import pd
 from .._text import format_short, suggest_name
 from .._validation import is_number
 from ..errors import AmbiguousData, DataError, SpaceError
@@ -16,9 +17,6 @@ from .dates import DATE_KINDS
 from .encoding import reject_unhashable, to_numbers
 from .features import Categorical, Continuous, Feature, Integer
 from .text_feature import MAX_EXAMPLES, Text
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MIN_UNAMBIGUOUS_INTEGER_VALUES = 10  # an int column with fewer distinct values may hold codes of categories
 STEPS_PER_RANGE = 20
@@ -32,8 +30,6 @@ FEATURE_KINDS = ("continuous", "integer", "categorical", "text")
 
 def validate_frame(frame: object) -> pd.DataFrame:
     """Return `frame` if it is a frame with unique column names, or raise `DataError`."""
-    import pandas as pd
-
     if isinstance(frame, pd.Series):
         raise DataError("Expected a DataFrame. Got a Series (one column); use series.to_frame() for one feature.")
     if not isinstance(frame, pd.DataFrame):
@@ -117,8 +113,6 @@ def infer_features(
 
 
 def _infer_kind(name: str, column: pd.Series[Any]) -> str:
-    import pandas as pd
-
     types, dtype = pd.api.types, column.dtype
     if isinstance(dtype, pd.CategoricalDtype) or types.is_bool_dtype(dtype):
         return "categorical"
@@ -265,8 +259,6 @@ def _resolve_bounds(
 
 def _infer_categories(name: str, column: pd.Series[Any]) -> list[Any]:
     """Return the categories: in the order of their dtype, sorted, or as they occur."""
-    import pandas as pd
-
     if isinstance(column.dtype, pd.CategoricalDtype):
         return list(column.dtype.categories)
     try:

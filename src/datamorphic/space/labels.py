@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._text import to_text
 from .._validation import is_number
 from .features import Mask
@@ -80,8 +81,6 @@ def to_label_array(labels: Collection[object]) -> npt.NDArray[Any]:
 
 def to_label_keys(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return the keys of a column of labels as an object array; None for a missing label."""
-    import pandas as pd
-
     keys = np.empty(len(labels), dtype=object)
     if any(isinstance(label, tuple) for label in labels[:1]):  # several labels at once
         keys[:] = [str(label) for label in labels.tolist()]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from .._lazy import pd
 from .space import Points as Points
 from .space import RowSelection as RowSelection
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Batch(Protocol):

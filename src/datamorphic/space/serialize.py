@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._lazy import pd
 from ..errors import DataError, DatamorphicWarning
 from .answers import Record
 from .blocks import BLOCK_CLASSES, Block, block_from_dict
@@ -91,16 +92,12 @@ def value_from_json(data: object) -> Any:
 
 
 def _dtype_to_json(dtype: Dtype) -> Any:
-    import pandas as pd
-
     if not isinstance(dtype, pd.CategoricalDtype) or dtype.categories is None:
         return str(dtype)
     return {"category": [value_to_json(v, "category") for v in dtype.categories], "ordered": bool(dtype.ordered)}
 
 
 def _dtype_from_json(document: str | dict[str, Any]) -> Any:
-    import pandas as pd
-
     if isinstance(document, dict):
         return pd.CategoricalDtype(list(map(value_from_json, document["category"])), ordered=document["ordered"])
     return pd.api.types.pandas_dtype(document)
@@ -174,8 +171,6 @@ def _constraint_to_dict(constraint: Constraint) -> dict[str, Any]:
 
 
 def _constraint_from_dict(document: dict[str, Any]) -> Constraint | None:
-    import pandas as pd
-
     if "compare" in document:
         return Compare.parse(document["compare"])
     if "one_hot" in document:

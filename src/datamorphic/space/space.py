@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from .._estimates import refuse_many_rows
+from .._lazy import pd
 from .._text import pluralize, suggest_name
 from .._typing import DataLike
 from .._validation import (
@@ -49,9 +50,6 @@ from .sampling import draw
 from .table_forms import accept_tables
 from .text_feature import TEXTS, Text
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 RowSelection = npt.NDArray[Any] | slice | Sequence[int]
 Data = TypeVar("Data", bound=DataLike)
 Hints = Mapping[str, Any]
@@ -60,8 +58,6 @@ Hints = Mapping[str, Any]
 @lru_cache(maxsize=64)
 def _make_column_index(names: tuple[str, ...]) -> pd.Index:
     """Return the columns of frames; making them takes longer than a frame of a small batch."""
-    import pandas as pd
-
     return pd.Index(list(names))
 
 
@@ -351,8 +347,6 @@ class Space:
 
         Hints are those of `from_frame`.
         """
-        import pandas as pd
-
         matrix = to_array(array)
         if matrix.ndim != 2:
             raise DataError(
@@ -500,8 +494,6 @@ class Space:
 
     def decode(self, codes: Codes, like: pd.DataFrame | None = None) -> pd.DataFrame:
         """Return a matrix of codes as a frame of the user's values."""
-        import pandas as pd
-
         if like is None and self.plain:
             column_index = _make_column_index(self.names).view()  # a view, because users may name it
             return pd.DataFrame(np.array(codes, order="F"), columns=column_index, copy=False)
@@ -532,8 +524,6 @@ class Space:
 
     def _restore_form(self, data: Data, points: Points) -> Data:
         """Return points in the form of `data`."""
-        import pandas as pd
-
         restored: Any = points
         if self.blocks and not isinstance(data, Points):
             restored = self._restore_blocks(data, points)
@@ -545,8 +535,6 @@ class Space:
 
     def _restore_blocks(self, data: Any, points: Points) -> Any:
         """Return points in the form of `data`, in a space with images or sequences."""
-        import pandas as pd
-
         if isinstance(data, pd.DataFrame):
             if not any(placed_block.block.name in data.columns for placed_block in self.blocks):
                 return self.frame(points, like=data)

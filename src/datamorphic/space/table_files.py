@@ -6,15 +6,13 @@ import codecs
 import re
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._files import to_local_path
+from .._lazy import pd
 from .._text import quote_formula, redact, unquote_formula
 from .._typing import FilePath
 from ..errors import AmbiguousData, DataError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".parquet")
 
@@ -26,8 +24,6 @@ def is_table_file(path: FilePath) -> bool:
 
 def read_table(path: FilePath) -> pd.DataFrame:
     """Return the frame in a CSV or Parquet file, without a saved index."""
-    import pandas as pd
-
     file = to_local_path(path, "table")
     kind = file.suffix.lower()
     if not file.is_file():
@@ -98,8 +94,6 @@ def stack_nested_arrays(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _reject_repeated_names(file: Path, options: dict[str, Any]) -> None:
     """Raise `DataError` if the first line of a CSV file has a name twice, which pandas would rename without a word."""
-    import pandas as pd
-
     names = pd.read_csv(file, header=None, nrows=1, dtype=str, **options).iloc[0].dropna()
     repeated = names[names.duplicated()]
     if len(repeated):
@@ -112,8 +106,6 @@ def _reject_repeated_names(file: Path, options: dict[str, Any]) -> None:
 
 def find_csv_options(path: str | Path) -> dict[str, Any]:
     """Return the options with which `pandas.read_csv` reads a file correctly; none for most files."""
-    import pandas as pd
-
     file = Path(path)
     options: dict[str, Any] = {}
     with file.open("rb") as stream:

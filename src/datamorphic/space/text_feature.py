@@ -10,17 +10,15 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from .._lazy import pd
 from .._text import format_short
 from ..errors import DataError, SpaceError
 from . import token_edits
 from .features import Codes, Feature, FeatureKind, Mask
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CODE_BITS = 52  # a float holds whole numbers of this size exactly
 TYPICAL_TOKENS = 20  # per text, if no example is known

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._validation import is_number, reject
 from .column_domain import AllowedValues, ColumnDomain, build_column_domain, round_to_precision, shorten_number
 from .descent import find_leaves
@@ -17,9 +18,6 @@ from .examples import is_single_precision, is_within_constraints, to_column, to_
 from .inputs import TreeInputs
 from .rules import Range, find_box, format_limit
 from .tree import Floats, Nodes, Tree
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 STEP, UNIT, BEYOND = "step", "unit", "beyond"
 MAX_SIDE_CHOICES_PER_LEAF = 20  # attempts, since a constraint or rounding may prevent some

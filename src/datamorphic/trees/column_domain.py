@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from .._lazy import pd
 from .._validation import is_number
 from ..space.features import Categorical, Feature
 from .inputs import TreeInputs
 from .rules import Range
 from .tree import Floats
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_ROUNDING_SHARE = 0.01  # of the range of a column: how far inside a box a rounder number may lie
 

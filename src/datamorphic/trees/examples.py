@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from .._lazy import pd
 from .._typing import DataLike
 from .._validation import reject
 from ..errors import DataError
@@ -19,9 +20,6 @@ from .descent import find_leaves
 from .inputs import TreeInputs, read_table
 from .rules import Range, find_box
 from .tree import Floats, Tree
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_START_ROWS = 100  # attempts, since constraints may forbid the nearest rows
 
@@ -95,8 +93,6 @@ def find_row_within(
 
 def _read_start_row(near: DataLike, inputs: TreeInputs, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the row to start from as a frame."""
-    import pandas as pd
-
     if isinstance(near, pd.Series):
         near = near.to_dict()
     if isinstance(near, dict):
@@ -128,8 +124,6 @@ def to_user_values(frame: pd.DataFrame, inputs: TreeInputs) -> Floats:
 
 def to_column(value: float, old: pd.Series[Any], column: int, inputs: TreeInputs) -> Any:
     """Return a column of one value, with the old dtype if that can hold it."""
-    import pandas as pd
-
     if inputs.coded:
         assert inputs.space is not None
         return pd.Series(decode(inputs.space.features[column], np.array([value]), old.dtype), index=old.index)

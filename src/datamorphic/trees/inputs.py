@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._text import format_short, pluralize, suggest_name, to_text
 from .._typing import DataLike
 from ..errors import ArgumentError, DataError, ModelError
@@ -19,9 +20,6 @@ from ..space.space import Space
 from .forest import Forest
 from .pipeline import Preprocessing
 from .pmml.domains import Domain, add_other_categories, encode_categories, replace_with_missing
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Singles = npt.NDArray[np.float32]
 TreeMatrix = npt.NDArray[np.float32] | npt.NDArray[np.float64]
@@ -189,8 +187,6 @@ def read_table(
     owner: str, data: DataLike, columns: list[str] | None, width: int, target: str | None = None
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return the rows with the columns of a model, and notes on ignored columns."""
-    import pandas as pd
-
     if isinstance(data, Points):
         data = data.frame
     if isinstance(data, pd.DataFrame | pd.Series):
@@ -229,8 +225,6 @@ def read_table(
 
 def _to_frame(data: DataLike, columns: list[str] | None, width: int, owner: str, target: str | None) -> Any:
     """Return an array as a frame with named columns."""
-    import pandas as pd
-
     if target is not None:
         raise ArgumentError(f"The target {target!r} names a column, but the data are not a frame. Leave target out.")
     try:

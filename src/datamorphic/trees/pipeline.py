@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._typing import ModelLike
 from ..errors import ModelError
 from .tree import Floats
 
 if TYPE_CHECKING:
-    import pandas as pd
     from sklearn.pipeline import Pipeline
 
 # the attributes that hold the column names of models, by library

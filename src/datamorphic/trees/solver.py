@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._lazy import pd
 from ..errors import DataError
 from .column_domain import ColumnDomain, build_column_domain
 from .descent import find_leaves
@@ -23,9 +23,6 @@ from .inputs import TreeInputs
 from .mutants import Mutants, build_mutant, format_change
 from .rules import Range, build_range, find_box, find_side
 from .tree import LEAF, Floats, Tree
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_BOXES_PER_MUTANT = 20_000
 MAX_EXACT_INTEGER = 2**24  # beyond, single precision cannot represent all integers

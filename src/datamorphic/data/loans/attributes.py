@@ -6,15 +6,12 @@ They are the attributes of Freddie Mac's single-family loan-level data set that 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from ..._lazy import pd
 from ..._text import suggest_name
 from ..._validation import check_types
 from ...errors import DataError
 from ...relations.credit import CREDIT_RANGES, CREDIT_SENTINELS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 OUTCOME_COLUMN = "default"
 DEFAULT_LABEL, PAID_LABEL = "default", "paid"

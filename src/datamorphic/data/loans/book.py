@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..._estimates import refuse_many_rows
+from ..._lazy import pd
 from ..._validation import check_types, validate_integer, validate_seed
 from .attributes import ATTRIBUTES, DEFAULT_LABEL, OUTCOME_COLUMN, PAID_LABEL
 from .true_risk import MARKET_RATES, default_probability, validate_vintage
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Floats = npt.NDArray[np.float64]
 
@@ -65,8 +63,6 @@ def make_loan_book(n: int = 10_000, *, vintage: int = 2016, seed: int = 0) -> pd
     >>> loans.shape, sorted(set(loans["default"]))
     ((1000, 16), ['default', 'paid'])
     """
-    import pandas as pd
-
     refuse_many_rows("make_loan_book", "n", validate_integer("n", "make_loan_book", n, 1), 16)
     validate_vintage(vintage, "make_loan_book")
     validate_seed("seed", "make_loan_book", seed)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..._files import to_local_path
+from ..._lazy import pd
 from ..._text import pluralize, suggest_name
 from ..._typing import FilePath
 from ..._validation import check_types, validate_choice
@@ -16,9 +17,6 @@ from ...errors import DataError
 from ...relations.credit import CREDIT_RANGES
 from .attributes import ATTRIBUTES, OUTCOME_COLUMN
 from .fields import FieldFile, convert_attributes, find_faults, handle_faults, read_lines
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @check_types
@@ -47,8 +45,6 @@ def read_loan_book(path: FilePath, *, invalid: str = "raise") -> pd.DataFrame:
     >>> dm.data.read_loan_book("loans.csv").shape  # doctest: +SKIP
     (500, 16)
     """
-    import pandas as pd
-
     validate_choice("invalid", "read_loan_book", invalid, ("raise", "drop"))
     file = _read_fields(to_local_path(path, "loan book"))
     attributes = [attribute for attribute in ATTRIBUTES if attribute.name in file.fields.columns]
@@ -66,8 +62,6 @@ def read_loan_book(path: FilePath, *, invalid: str = "raise") -> pd.DataFrame:
 
 def _read_fields(path: Path) -> FieldFile:
     """Return the fields of a CSV file as text, by the names of the header."""
-    import pandas as pd
-
     lines = read_lines(path)
     delimiter = max(",;\t|", key=lines[0].count)
     reader = csv.reader(lines, delimiter=delimiter)
@@ -95,8 +89,6 @@ def _read_fields(path: Path) -> FieldFile:
 
 def _infer_type(column: pd.Series[Any]) -> pd.Series[Any]:
     """Return a column of text as numbers if all its values are numbers."""
-    import pandas as pd
-
     texts = column.str.strip()
     numbers = pd.to_numeric(texts, errors="coerce")
     return pd.Series(texts.tolist()) if numbers.isna().any() else numbers

@@ -6,17 +6,15 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from ..._lazy import pd
 from ..._text import format_short, pluralize
 from ...errors import DataError, IncompleteData
 from .attributes import ATTRIBUTES, LoanAttribute
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Mask = npt.NDArray[np.bool_]
 
@@ -74,8 +72,6 @@ def convert_attributes(
     file: FieldFile, attributes: Sequence[LoanAttribute] = ATTRIBUTES
 ) -> tuple[pd.DataFrame, list[FieldFault]]:
     """Return attributes, and the values that are missing or impossible."""
-    import pandas as pd
-
     columns: dict[str, Any] = {}
     faults: list[FieldFault] = []
     for attribute in attributes:
@@ -87,8 +83,6 @@ def convert_attributes(
 
 def _convert_numbers(file: FieldFile, attribute: LoanAttribute, texts: pd.Series[Any], faults: list[FieldFault]) -> Any:
     """Return numbers from texts, 0 for a fault."""
-    import pandas as pd
-
     missing = (texts == "").to_numpy()
     values = pd.to_numeric(texts.mask(missing), errors="coerce").to_numpy(np.float64)
     not_numbers = ~missing & ~np.isfinite(values)

@@ -13,11 +13,12 @@ import warnings
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..._files import to_local_path
+from ..._lazy import pd
 from ..._tables import read_rows
 from ..._text import pluralize, suggest_name
 from ..._typing import FilePath
@@ -25,9 +26,6 @@ from ..._validation import check_types, validate_choice
 from ...errors import DataError, IncompleteData
 from .attributes import ATTRIBUTES, DEFAULT_LABEL, OUTCOME_COLUMN, PAID_LABEL
 from .fields import FieldFile, Mask, convert_attributes, find_faults, handle_faults, matches_pattern, read_lines
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LOAN_NUMBER = "loan_sequence_number"
 MIN_ORIGINATION_FIELDS = 26  # releases until 2018 end with the flag of super-conforming loans
@@ -135,8 +133,6 @@ def _select_named_fields(path: Path, lines: list[str], header: list[str]) -> Fie
 
 def _split_fields(path: Path, lines: list[str], width: int, start: int) -> FieldFile:
     """Return the fields of lines, which must all have as many; `start` is the number of the first line."""
-    import pandas as pd
-
     bars = np.fromiter((line.count("|") for line in lines), dtype=np.intp, count=len(lines))
     if (bars != width - 1).any():
         row = int((bars != width - 1).argmax())
@@ -177,8 +173,6 @@ def list_origination_fields() -> dict[str, tuple[str, ...]]:
 
 def _read_defaults(path: Path, numbers: pd.Series[Any], invalid: str) -> tuple[Mask, Mask]:
     """Return which loans defaulted within three years, and which are in the performance file at all."""
-    import pandas as pd
-
     lines = read_lines(path)
     width = lines[0].count("|") + 1
     if not MIN_PERFORMANCE_FIELDS <= width <= MAX_PERFORMANCE_FIELDS or not re.match(LOAN_NUMBER_PATTERN, lines[0]):

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from ..._lazy import pd
 from ..._tables import read_rows
 from ...errors import DataError
 from ...relations.change import Change, ChangeRelation, compose
 from ..sets import load
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 BAD_LABEL = "bad"
 UNKNOWN_LEVEL = -1

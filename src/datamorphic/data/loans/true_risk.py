@@ -10,16 +10,12 @@ The sizes are a choice of ours, not an estimate from data of a lender.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
+from ..._lazy import pd
 from ..._validation import check_types, reject
 from .attributes import ATTRIBUTES, validate_columns
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Floats = npt.NDArray[np.float64]
 

@@ -8,18 +8,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy.typing as npt
 
+from ..._lazy import pd
 from ..._registry import CaseInsensitiveMapping
 from ...errors import ArgumentError, DataError
 from ...mutation.forge import load_module, read_program
 from ...relations.box import Box
 from ...relations.function import FunctionRelation
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 T = TypeVar("T")
 
@@ -99,8 +97,6 @@ class NumericProgram:
 
     @cached_property
     def _region_table(self) -> pd.DataFrame:
-        import pandas as pd
-
         rows = [row for row in read_rows("regions.csv") if row["program"] == self.name]
         frame = pd.DataFrame(rows).drop(columns="program")
         return frame.astype(dict.fromkeys(["rate", "low", "high", "undefined"], float))

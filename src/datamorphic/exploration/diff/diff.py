@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..._lazy import pd
 from ..._validation import reject, validate_integer, validate_positive
 from ...core.result import Result
 from ...errors import ArgumentError
@@ -23,9 +24,6 @@ from ..front_data import FrontData
 from .evidence import ChangeEvidence, collect_evidence
 from .follow import ROUNDING_SLACK, BorderTrace, OrientedPairs, follow_border, measure_shifts, measure_spacing
 from .ranking import RealInputs, build_case_frame, find_changed_ends, rank_cases, select_real_inputs
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 DEFAULT_TOLERANCE = 0.01  # share of a range: a border that moved by at most this is unchanged
 DEFAULT_REACH = 0.25  # share of a range: beyond it, a border between the same classes is a different one
@@ -113,8 +111,6 @@ class Difference(Result):
     @cached_property
     def summary(self) -> pd.DataFrame:
         """One row per border, the most changed first: pairs by status, and the median shift of those that moved."""
-        import pandas as pd
-
         table = self.table
         counts = pd.crosstab(table["border"], table["status"]).reindex(columns=list(STATUSES), fill_value=0)
         counts.columns.name = None
@@ -192,8 +188,6 @@ def compare_fronts(old_front: FrontData, new_front: FrontData, tolerance: float 
     >>> float(change.summary["median_shift"].iloc[0].round(3))
     0.03
     """
-    import pandas as pd
-
     if not isinstance(new_front, FrontData):
         reject("other", "Front.diff", "a Front, as dm.explore returns it", new_front)
     tolerance = DEFAULT_TOLERANCE if tolerance is None else validate_positive("tolerance", "Front.diff", tolerance)
@@ -325,8 +319,6 @@ def _build_rows(
     front: FrontData, version: str, status: Answers, shift: Codes, kinds: list[str], trace: BorderTrace | None
 ) -> pd.DataFrame:
     """Build the rows of the table for the pairs of one front."""
-    import pandas as pd
-
     no_answers = np.full(len(front), None, dtype=object)
     own_answers = {"a": front.a_output.astype(object), "b": front.b_output.astype(object)}
     other_answers = {"a": no_answers, "b": no_answers} if trace is None else trace.answers

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..._lazy import pd
 from ..._text import pluralize
 from ..changes import Answers, format_answers
 from ..front_data import FrontData
@@ -19,9 +19,6 @@ from .permutation import (
     find_exclusive_values,
 )
 from .ranking import RealInputs
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_LISTED_NAMES = 8  # borders or labels in one sentence
 

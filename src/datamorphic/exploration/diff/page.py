@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..._lazy import pd
 from ...reporting.document import Page, Section, Table
 from ...reporting.text import format_cell
 from ..page import build_table
@@ -40,8 +41,6 @@ def build_difference_page(change: Difference, brief: bool = False) -> Page:
 
 def _tabulate_borders(change: Difference) -> Table:
     """Return the pairs that were judged, by border and status."""
-    import pandas as pd
-
     summary, judged = change.summary, change.judged
     counts = pd.crosstab(judged["border"], judged["status"])
     counts = counts.reindex(index=summary.index, columns=list(STATUSES), fill_value=0)

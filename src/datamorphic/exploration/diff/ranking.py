@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..._lazy import pd
 from ...runs.flow import Flow, Query
 from ...space.features import Codes
 from ...space.neighbours import find_nearest
@@ -17,9 +18,6 @@ from ...space.space import Space
 from ..borders import Border
 from ..changes import Answers, Mask, Rows, thin_rows
 from ..front_data import FrontData
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_REAL_INPUTS = 5_000  # real inputs that both systems are queried about
 CASE_COLUMNS = ("old_answer", "new_answer", "why", "shift", "plausibility")
@@ -49,8 +47,6 @@ class Suspects:
     @staticmethod
     def from_columns(codes: Codes, **details: Any) -> Suspects:
         """Return cases with columns of details."""
-        import pandas as pd
-
         # without a dtype, pandas would turn some columns into strings, and None into NaN
         columns = {name: pd.Series(column, dtype=getattr(column, "dtype", object)) for name, column in details.items()}
         return Suspects(codes, pd.DataFrame(columns))
@@ -223,8 +219,6 @@ def _move_numbers(space: Space, codes: Codes, distance: float) -> tuple[Codes, R
 
 def rank_cases(space: Space, parts: Sequence[Suspects]) -> tuple[pd.DataFrame, Mask]:
     """Return cases in the order in which to look at them, and which of them got no answer when queried."""
-    import pandas as pd
-
     details = pd.concat([part.details for part in parts if len(part.details)] or [parts[0].details], ignore_index=True)
     codes = np.concatenate([part.codes for part in parts])
     distances = details["plausibility"].fillna(1.0)  # not measured: taken to be implausible
@@ -237,7 +231,5 @@ def rank_cases(space: Space, parts: Sequence[Suspects]) -> tuple[pd.DataFrame, M
 
 def build_case_frame(space: Space, cases: Suspects, *columns: str) -> pd.DataFrame:
     """Return cases as a frame of their features and some details; one named like a feature gets an underscore."""
-    import pandas as pd
-
     details = cases.details[list(columns)].rename(columns=lambda name: f"{name}_" if name in space.names else name)
     return pd.concat([Points(space, cases.codes).frame, details], axis=1)

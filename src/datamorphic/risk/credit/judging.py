@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..._lazy import pd
 from ...core.result import ResultPart
 from ...relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
 from ...relations.change import STRONG_THRESHOLD, ChangedRows, ChangeRelation, is_strong
 from .measures import Floats
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_WORST_CASES = 3  # per relation, model and repetition
 #: edges of the histogram of wrongness, one bin per decade
@@ -49,8 +47,6 @@ class ApplicantQuery:
     @cached_property
     def frame(self) -> pd.DataFrame:
         """All rows to be answered: the applicants, then the changed applicants of each relation."""
-        import pandas as pd
-
         return pd.concat([self.applicants, *(rows.frame for rows in self.changed)], ignore_index=True)
 
     def split(self, levels: Floats) -> list[Floats]:

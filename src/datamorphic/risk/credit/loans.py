@@ -6,10 +6,11 @@ import copy
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..._lazy import pd
 from ..._text import pluralize, suggest_name
 from ..._typing import DataLike, FilePath
 from ..._validation import reject
@@ -24,9 +25,6 @@ from ...space.inference import validate_frame
 from ...space.labels import to_label_key
 from ...space.space import Space
 from .measures import Flags
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SYNTHETIC_NAME = "synthetic loan book"
 SYNTHETIC_LOANS = 10_000
@@ -233,8 +231,6 @@ def _fit_relation(relation: ChangeRelation, applicants: pd.DataFrame) -> ChangeR
 
 def _has_whole_numbers(column: pd.Series[Any]) -> bool:
     """Return whether all known values are whole numbers, also if a missing value made them floats."""
-    import pandas as pd
-
     if not pd.api.types.is_numeric_dtype(column):
         return False
     numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from ..._lazy import pd
 from .measures import Flags, Floats
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TEST_SHARE = 0.25
 DEFAULT_REPEATS = 3  # how often each default of the training loans is used
@@ -69,8 +67,6 @@ class LoanEncoder:
     @classmethod
     def fit(cls, frame: pd.DataFrame, sentinels: Mapping[str, Sequence[float]] | None = None) -> LoanEncoder:
         """Return the encoder of the training loans; `sentinels` mean "unavailable", by column."""
-        import pandas as pd
-
         known_sentinels = {name: tuple(values) for name, values in (sentinels or {}).items() if name in frame}
         numbers = tuple(
             name
@@ -100,8 +96,6 @@ class LoanEncoder:
 
     def transform(self, frame: pd.DataFrame) -> Floats:
         """Return the matrix of some loans."""
-        import pandas as pd
-
         columns = [_read_numbers(frame, name, self.sentinels) for name in self.numbers]
         matrix = np.empty((len(frame), len(self.names)))
         indicators = []

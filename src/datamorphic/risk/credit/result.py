@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from ..._lazy import pd
 from ..._text import format_percent, pluralize
 from ..._typing import FilePath
 from ..._validation import validate_choice
@@ -20,9 +21,6 @@ from .measures import Flags, average_measurements, measure_auc_difference
 from .mitigation import Mitigation, compare_twins
 from .model_result import ModelResult
 from .selection import ModelChoice, choose_model
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -148,8 +146,6 @@ class CreditReport(Result):
     @cached_property
     def table(self) -> pd.DataFrame:
         """A frame with a row per model: AUC, Gini, KS and shares of violations, with their intervals."""
-        import pandas as pd
-
         rows = []
         for model in self.models:
             free, total = model.violation_free
@@ -166,8 +162,6 @@ class CreditReport(Result):
     @cached_property
     def violations(self) -> pd.DataFrame:
         """A frame with a row per model and relation: shares of strong and weak violations with their intervals."""
-        import pandas as pd
-
         rows = []
         for model in self.models:
             for relation, share in model.shares.items():

@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..._estimates import refuse_many_rows
+from ..._lazy import pd
 from ..._validation import is_number
 from ...relations.change import ChangeRelation
 from ...space.outputs import Outputs
@@ -21,9 +21,6 @@ from .ladder import ModelFamily, RungAnswer, TrainingLoans
 from .loans import LoanData
 from .measures import Flags, Floats
 from .preparation import LoanEncoder, split_loans
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -114,8 +111,6 @@ class TrainedLadder(Executor):
 
     def make_cases(self, repetition: int, numbers: Sequence[int]) -> Rows:
         """Return trainings of one repetition as cases."""
-        import pandas as pd
-
         models = [", ".join(rung.name for rung in self.trainings[number].rungs) for number in numbers]
         return Rows(pd.DataFrame({"repetition": repetition, "training": numbers, "models": models}))
 

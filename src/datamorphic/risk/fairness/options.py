@@ -5,8 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
+from typing import Annotated, Any, ClassVar, cast
 
+from ..._lazy import pd
 from ..._text import suggest_name
 from ..._typing import DataLike, FilePath
 from ..._validation import reject
@@ -18,9 +19,6 @@ from ...morphisms.model_options import ModelOptions
 from ...morphisms.subject import SubjectUnderTest
 from ...relations.promises import Promises, read_promises
 from ...space.labels import to_label_key
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NAMES, SHARE = "the names of columns", "a share from 0 to below 1"
 
@@ -131,8 +129,6 @@ class FairnessOptions(ModelOptions):
 
 
 def _validate_people(data: Any, protected: Sequence[str]) -> Any:
-    import pandas as pd
-
     if not isinstance(data, pd.DataFrame):
         raise DataError("The data must be a DataFrame with one person per row, so that protected columns have names.")
     names = [str(name) for name in data.columns]

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..._lazy import pd
 from ...space.column_relations import find_point_constraints
 from ...space.constraints import Constraint
 from ...space.points import Points
 from ...space.space import Space
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
+from ..._lazy import pd
 from ..._text import join_names
 from ..._typing import FilePath
 from ..._validation import validate_choice
@@ -16,9 +17,6 @@ from .findings import FairnessFinding
 from .proxies import Proxy
 from .shares import GroupTable
 from .wording import Wording
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_HEADLINE_STAND_INS = 2
 #: How an attribute fares: it decides, it decides together with others, a column stands in for it, it moves the probability
@@ -125,8 +123,6 @@ class FairnessReport(Result):
     @property
     def table(self) -> pd.DataFrame:
         """One row per group: what it gets, with the interval."""
-        import pandas as pd
-
         rows = [
             {
                 "attributes": table.title,

@@ -8,11 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from ..._lazy import pd
 from ..._text import format_percent, pluralize
 from ..._typing import DataLike
 from ..._validation import to_generator, validate_integer
@@ -26,9 +27,6 @@ from ..inputs import TreeInputs
 from ..rules import format_rule
 from ..tree import Tree
 from .result import MAX_DOCUMENT_ITEMS, DrawableResult
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_FIX_ROWS = 1_000
 MIN_THREADED_CELLS = 1_000_000  # rows times trees
@@ -169,8 +167,6 @@ class Coverage(DrawableResult):
             Indexed by the number of the leaf: ``tree``, ``node``, ``answer``, ``training`` (the share of the tree's
             training rows that reached the leaf) and ``rule`` (the conditions to reach it).
         """
-        import pandas as pd
-
         uncovered = np.flatnonzero(~self.covered)
         n = len(uncovered) if n is None else min(validate_integer("n", "Coverage.uncovered", n), len(uncovered))
         chosen = pd.Index(self._rank_leaves(uncovered, n), name="leaf")
@@ -326,6 +322,4 @@ def measure_coverage(
 
 def stack_frames(frames: Sequence[pd.DataFrame], template: pd.DataFrame) -> pd.DataFrame:
     """Stack frames, or return an empty frame like `template` if there are none."""
-    import pandas as pd
-
     return pd.concat(frames, ignore_index=True) if frames else template.iloc[:0]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ..._lazy import pd
 from ..._text import format_percent, pluralize
 from ..._validation import validate_integer
 from ...core.execute import Execution
@@ -28,7 +29,6 @@ from .coverage import MAX_FIX_ROWS, Coverage, stack_frames
 from .result import MAX_DOCUMENT_ITEMS, DrawableResult
 
 if TYPE_CHECKING:
-    import pandas as pd
     from scipy.sparse import csr_array
 
 MUTANTS_PER_BATCH = 50  # rows are made for so many mutants before checking which others they kill
@@ -170,8 +170,6 @@ class MutationScore(DrawableResult):
         kill it) and ``equivalent``: whether it answers like the tree for all the rows. `why` says whether it does so
         for every possible input.
         """
-        import pandas as pd
-
         operators, kinds = np.array(OPERATORS, dtype=object), np.array(MUTANT_KINDS, dtype=object)
         parts = []
         for number, (tree, mutants) in enumerate(zip(self.leaves.trees, self.of, strict=True)):
@@ -222,8 +220,6 @@ class MutationScore(DrawableResult):
             conditions to reach the node), ``killable`` (True; False if no possible input kills it, which is proved;
             None if unknown) and ``why``.
         """
-        import pandas as pd
-
         live = self.live.tolist()
         if n is not None:
             validate_integer("n", "MutationScore.uncovered", n)

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Any, ClassVar
 
+from ..._lazy import pd
 from ..._typing import DataLike, ModelLike
 from ..._validation import reject
 from ...core.execute import Execution
@@ -155,8 +156,6 @@ class CoverOptions(ModelOptions):
 
     def infer_space(self) -> Space | None:
         """Return the space that is given, or the one that the hints infer from the data."""
-        import pandas as pd
-
         if not self.hints:
             return self.space
         frame = self.data.frame if isinstance(self.data, Points) else self.data

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..._lazy import pd
 from ..._text import format_percent, format_short, pluralize
 from ...errors import DataError
 from ...reporting.document import Drawing, Page, Section, Shape, Table, TextLabel
@@ -18,9 +19,6 @@ from .coverage import Coverage, make_boundary_row
 from .draw import draw_tree
 from .mutation import MutationScore
 from .selection import Selection
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_LISTED_ITEMS, MAX_LISTED_ROWS, MAX_LISTED_LIMITS = 20, 100, 300  # items: leaves, and mutants
 MAX_LISTED_TREES = 10

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..._lazy import pd
 from ..._text import format_short
 from ..._typing import DataLike, ModelLike
 from ..._validation import to_generator
@@ -23,9 +24,6 @@ from .mutation import MutationScore, measure_kills
 from .options import CoverOptions, SelectOptions
 from .selection import Selection, select_rows
 from .surrogate import Surrogate, fit_surrogate_to_model
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @capability(CoverOptions)
@@ -137,8 +135,6 @@ def read_trees_and_rows(
     model: ModelLike, data: DataLike, *, target: str | None = None, space: Space | None = None, name: str | None = None
 ) -> tuple[Forest, Coverage, pd.DataFrame]:
     """Return the trees of a model, their coverage, and the rows with all columns; messages call the model `name`."""
-    import pandas as pd
-
     if isinstance(model, Estimator):
         model = model.model
     if isinstance(model, Surrogate):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from ..._lazy import pd
 from ..._text import pluralize
 from ...core.execute import Execution
 from ..boundaries import Boundaries, Limit
@@ -22,9 +23,6 @@ from .coverage import Coverage, stack_frames
 from .mutation import MutationScore, measure_kills
 from .options import SelectOptions
 from .result import AdequacyResult
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Answers = npt.NDArray[Any]
 
@@ -106,8 +104,6 @@ class Selection(AdequacyResult):
     def mutants(self) -> pd.DataFrame:
         """All mutants, see `MutationScore.mutants`; empty unless the criterion is "DTMT"."""
         if self.mutation is None:
-            import pandas as pd
-
             return pd.DataFrame({name: [] for name in ("tree", "node", "operator", "kind", "killed", "equivalent")})
         return self.mutation.mutants
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..._lazy import pd
 from ..._stats import compute_wilson_interval
 from ..._text import format_percent, format_short, pluralize
 from ..._typing import DataLike
@@ -253,8 +254,6 @@ def _validate_length(answers: Any, expected: int) -> None:
 
 def _encode_answers(answers: npt.NDArray[Any], numbers: bool | None) -> tuple[npt.NDArray[Any], tuple[Any, ...] | None]:
     """Return answers as numbers and None, or as codes and labels, -1 for no answer."""
-    import pandas as pd
-
     values = pd.Series(answers).infer_objects()
     is_float = pd.api.types.is_float_dtype(values.dtype)
     if numbers is None:

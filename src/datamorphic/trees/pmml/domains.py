@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..._lazy import pd
 from ..._validation import is_number
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ...space.features import Feature
 
 OTHER_CATEGORY = "another"  # stands for all values that no tree compares
@@ -46,8 +45,6 @@ class Domain:
 
 def encode_categories(column: pd.Series[Any], values: Sequence[Any]) -> npt.NDArray[np.float64]:
     """Return the index of each value of a column in `values`; NaN for others."""
-    import pandas as pd
-
     places = pd.Index(pd.Series(list(values), dtype=object)).get_indexer(column.astype(object))
     return np.where(places < 0, np.nan, places)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..._lazy import pd
 from ..._typing import DataLike
 from ...errors import ModelError
 from ...systems.boosters import dump_catboost
@@ -163,8 +164,6 @@ def _read_categories(
 
 def _select_columns(data: DataLike | None, names: list[str]) -> Any:
     """Return the columns of the data that a model uses; None if they are not there."""
-    import pandas as pd
-
     if data is None:
         return None
     frame = data if isinstance(data, pd.DataFrame) else pd.DataFrame(np.asarray(data))
