@@ -5,9 +5,12 @@ They are the attributes of Freddie Mac's single-family loan-level data set that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from ..._lazy import pd
+from ..._tables import read_document
 from ..._text import suggest_name
 from ..._validation import check_types
 from ...errors import DataError
@@ -15,12 +18,6 @@ from ...relations.credit import CREDIT_RANGES, CREDIT_SENTINELS
 
 OUTCOME_COLUMN = "default"
 DEFAULT_LABEL, PAID_LABEL = "default", "paid"
-
-_STATE_TEXT = (
-    "AK AL AR AS AZ CA CO CT DC DE FL GA GU HI IA ID IL IN KS KY LA MA MD ME MI MN MO MP MS MT NC ND NE NH NJ NM NV NY "
-    "OH OK OR PA PR RI SC SD TN TX UT VA VI VT WA WI WV WY"
-)
-STATES = tuple(_STATE_TEXT.split())  # 50 states, the capital and five territories
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +30,7 @@ class LoanAttribute:
     high: float | None = None
     whole: bool = True  # whether the number is an integer
     codes: tuple[str, ...] = ()
-    sentinel: float | str | None = None  # the value that means "unavailable"
+    sentinel: Any = None  # a number or a code: the value that means "unavailable"
 
     @property
     def numeric(self) -> bool:
@@ -41,43 +38,27 @@ class LoanAttribute:
         return not self.codes
 
 
-ATTRIBUTES = (
-    LoanAttribute(
-        name="credit_score",
-        title="credit score",
-        low=CREDIT_RANGES["credit_score"][0],
-        high=CREDIT_RANGES["credit_score"][1],
-        sentinel=CREDIT_SENTINELS["credit_score"],
-    ),
-    LoanAttribute(
-        name="ltv",
-        title="loan-to-value ratio in percent",
-        low=CREDIT_RANGES["ltv"][0],
-        high=CREDIT_RANGES["ltv"][1],
-        sentinel=CREDIT_SENTINELS["ltv"],
-    ),
-    LoanAttribute(
-        name="dti",
-        title="debt-to-income ratio in percent",
-        low=CREDIT_RANGES["dti"][0],
-        high=CREDIT_RANGES["dti"][1],
-        sentinel=CREDIT_SENTINELS["dti"],
-    ),
-    LoanAttribute(name="loan_term", title="original loan term in months", low=1, high=480),
-    LoanAttribute(name="borrowers", title="number of borrowers", low=1, high=10, sentinel=99),
-    LoanAttribute(name="interest_rate", title="original interest rate in percent", low=2.5, high=6, whole=False),
-    LoanAttribute(name="upb", title="original unpaid principal balance in dollars", low=1_000, high=2_000_000),
-    LoanAttribute(
-        name="mortgage_insurance", title="mortgage insurance in percent, 0 without", low=0, high=55, sentinel=999
-    ),
-    LoanAttribute(name="units", title="number of units", low=1, high=4, sentinel=99),
-    LoanAttribute(name="first_time_buyer", title="first-time home-buyer", codes=("N", "Y"), sentinel="9"),
-    LoanAttribute(name="occupancy", title="occupancy status", codes=("P", "I", "S"), sentinel="9"),
-    LoanAttribute(name="channel", title="channel", codes=("R", "B", "C"), sentinel="9"),
-    LoanAttribute(name="state", title="property state", codes=STATES),
-    LoanAttribute(name="property_type", title="property type", codes=("SF", "PU", "CO", "MH", "CP"), sentinel="99"),
-    LoanAttribute(name="purpose", title="loan purpose", codes=("P", "C", "N", "R"), sentinel="9"),
-)
+@dataclass(frozen=True, kw_only=True)
+class _LoanBookFacts:
+    """What loan_book.toml says."""
+
+    attributes: tuple[LoanAttribute, ...]
+    high_cost_states: tuple[str, ...]
+    state_shares: Mapping[str, float]
+    log_odds: Mapping[str, Mapping[str, float]]
+
+
+LOAN_BOOK_FACTS = read_document(__package__, "loan_book.toml", _LoanBookFacts)
+
+
+def _add_credit_range(attribute: LoanAttribute) -> LoanAttribute:
+    if attribute.name not in CREDIT_RANGES:
+        return attribute
+    low, high = CREDIT_RANGES[attribute.name]
+    return replace(attribute, low=low, high=high, sentinel=CREDIT_SENTINELS[attribute.name])
+
+
+ATTRIBUTES = tuple(map(_add_credit_range, LOAN_BOOK_FACTS.attributes))
 ATTRIBUTE_NAMES = tuple(attribute.name for attribute in ATTRIBUTES)
 
 

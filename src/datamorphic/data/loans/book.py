@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,25 +11,13 @@ import numpy.typing as npt
 from ..._estimates import refuse_many_rows
 from ..._lazy import pd
 from ..._validation import check_types, validate_integer, validate_seed
-from .attributes import ATTRIBUTES, DEFAULT_LABEL, OUTCOME_COLUMN, PAID_LABEL
+from .attributes import ATTRIBUTES, DEFAULT_LABEL, LOAN_BOOK_FACTS, OUTCOME_COLUMN, PAID_LABEL
 from .true_risk import MARKET_RATES, default_probability, validate_vintage
 
 Floats = npt.NDArray[np.float64]
 
 UNAVAILABLE_SHARE = 0.002  # of the values of an attribute that has a sentinel
 
-#: shares of the states in percent, roughly by population; Guam, Puerto Rico and the Virgin Islands are rare
-_STATE_SHARE_TEXT = (
-    "CA 14.0 TX 8.0 FL 6.8 IL 4.5 NY 3.6 WA 3.4 CO 3.4 MI 3.3 OH 3.2 VA 3.1 GA 3.1 NC 3.1 NJ 3.0 AZ 3.0 PA 3.0 "
-    "MN 2.6 MA 2.5 MD 2.3 OR 2.2 WI 2.2 MO 2.1 IN 2.0 TN 2.0 UT 1.7 SC 1.6 CT 1.1 NV 1.1 AL 1.1 KY 1.1 LA 1.1 "
-    "IA 1.0 KS 0.9 OK 0.9 ID 0.8 AR 0.7 NE 0.6 NM 0.6 NH 0.6 MS 0.5 ME 0.4 RI 0.4 MT 0.4 HI 0.4 DE 0.4 DC 0.3 "
-    "SD 0.3 WV 0.3 ND 0.3 AK 0.2 VT 0.2 WY 0.2 PR 0.1 GU 0.05 VI 0.02"
-)
-STATE_SHARES = {
-    state: float(share)
-    for state, share in zip(_STATE_SHARE_TEXT.split()[::2], _STATE_SHARE_TEXT.split()[1::2], strict=True)
-}
-HIGH_COST_STATES = ("CA", "NY", "NJ", "MA", "DC", "HI", "WA", "MD", "VA")
 CONFORMING_LIMITS = {2016: 417_000, 2018: 453_000}
 HIGH_COST_LIMITS = {2016: 625_000, 2018: 679_000}
 
@@ -69,7 +58,7 @@ def make_loan_book(n: int = 10_000, *, vintage: int = 2016, seed: int = 0) -> pd
     rng = np.random.default_rng([seed, vintage])
     purpose = _draw(rng, n, {"P": 0.50, "C": 0.21, "N": 0.29})
     occupancy = _draw(rng, n, {"P": 0.87, "I": 0.09, "S": 0.04})
-    state = _draw(rng, n, STATE_SHARES)
+    state = _draw(rng, n, LOAN_BOOK_FACTS.state_shares)
     property_type = _draw(rng, n, {"SF": 0.63, "PU": 0.27, "CO": 0.091, "MH": 0.005, "CP": 0.004})
     channel = _draw(rng, n, {"R": 0.56, "C": 0.30, "B": 0.14})
     units = np.where(occupancy == "I", _draw(rng, n, {1: 0.80, 2: 0.13, 3: 0.03, 4: 0.04}), 1)
@@ -89,7 +78,7 @@ def make_loan_book(n: int = 10_000, *, vintage: int = 2016, seed: int = 0) -> pd
         - np.where(loan_term <= 180, 0.65, np.where(loan_term < 360, 0.30, 0.0))
         + rng.normal(0, 0.28, n)
     )
-    high_cost = np.isin(state, HIGH_COST_STATES)
+    high_cost = np.isin(state, LOAN_BOOK_FACTS.high_cost_states)
     upb = np.exp(rng.normal(np.where(high_cost, 12.65, 12.15), 0.48, n))
     limit = np.where(high_cost, HIGH_COST_LIMITS[vintage], CONFORMING_LIMITS[vintage])
     insurance = np.select([ltv <= 80, ltv <= 85, ltv <= 90, ltv <= 95], [0, 12, 25, 30], 35)
@@ -121,7 +110,7 @@ def make_loan_book(n: int = 10_000, *, vintage: int = 2016, seed: int = 0) -> pd
     return loans
 
 
-def _draw(rng: np.random.Generator, n: int, shares: dict[str, float] | dict[int, float]) -> npt.NDArray[Any]:
+def _draw(rng: np.random.Generator, n: int, shares: Mapping[str, float] | Mapping[int, float]) -> npt.NDArray[Any]:
     """Return random values with their shares."""
     weights = np.array(list(shares.values()))
     return rng.choice(np.array(list(shares)), size=n, p=weights / weights.sum())

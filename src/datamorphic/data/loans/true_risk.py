@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..._lazy import pd
 from ..._validation import check_types, reject
-from .attributes import ATTRIBUTES, validate_columns
+from .attributes import ATTRIBUTES, LOAN_BOOK_FACTS, validate_columns
 
 Floats = npt.NDArray[np.float64]
 
@@ -29,16 +29,6 @@ MARKET_RATES = {2016: 3.75, 2018: 4.65}
 STRENGTHS = {2016: 1.0, 2018: 1.1}
 #: the value that stands in the formula for an unavailable one
 REFERENCE_VALUES = {"credit_score": 680.0, "dti": 40.0, "ltv": 80.0, "borrowers": 1.0, "units": 1.0}
-
-PURPOSE_LOG_ODDS = {"C": 0.30, "N": 0.10, "R": 0.10}
-OCCUPANCY_LOG_ODDS = {"I": 0.25, "S": -0.10}
-CHANNEL_LOG_ODDS = {"B": 0.20, "C": 0.10}
-PROPERTY_LOG_ODDS = {"MH": 0.35, "CO": -0.10, "PU": -0.05}
-STATE_LOG_ODDS = {
-    **dict.fromkeys(("FL", "LA", "NJ", "NV", "NY", "PR", "MS", "AK"), 0.30),
-    **dict.fromkeys(("CT", "IL", "MD", "GA", "TX", "OK", "AL", "HI"), 0.15),
-    **dict.fromkeys(("CO", "OR", "WA", "UT", "ID", "MN", "NE", "ND", "SD", "IA", "WI", "NH", "VT"), -0.25),
-}
 
 
 @check_types
@@ -87,7 +77,7 @@ def compute_log_odds(loans: pd.DataFrame, vintage: int) -> Floats:
     term = loans["loan_term"].to_numpy(np.float64)
     upb = loans["upb"].to_numpy(np.float64)
     strength = STRENGTHS[vintage]
-    return (
+    log_odds = (
         REFERENCE_LOG_ODDS[vintage]
         + strength * (_weigh_score(score) + _weigh_dti(dti) + _weigh_ltv(ltv))
         + strength * 0.0006 * np.maximum(700 - score, 0) * np.maximum(ltv - 80, 0) / 10
@@ -97,12 +87,10 @@ def compute_log_odds(loans: pd.DataFrame, vintage: int) -> Floats:
         + np.where(term <= 180, -0.35, 0.0)
         - 0.10 * np.log(upb / 200_000)
         + np.where(loans["first_time_buyer"].to_numpy() == "Y", -0.05, 0.0)
-        + _weigh_codes(loans, "purpose", PURPOSE_LOG_ODDS)
-        + _weigh_codes(loans, "occupancy", OCCUPANCY_LOG_ODDS)
-        + _weigh_codes(loans, "channel", CHANNEL_LOG_ODDS)
-        + _weigh_codes(loans, "property_type", PROPERTY_LOG_ODDS)
-        + _weigh_codes(loans, "state", STATE_LOG_ODDS)
     )
+    for name, by_code in LOAN_BOOK_FACTS.log_odds.items():
+        log_odds = log_odds + loans[name].map(by_code).fillna(0.0).to_numpy(np.float64)  # 0 for codes without any
+    return log_odds
 
 
 def _weigh_score(score: Floats) -> Floats:
@@ -120,11 +108,6 @@ def _weigh_ltv(ltv: Floats) -> Floats:
     low = 0.010 * (np.minimum(ltv, 60) - 60)
     middle = 0.016 * (np.clip(ltv, 60, 80) - 80)
     return low + middle + 0.028 * np.maximum(ltv - 80, 0)
-
-
-def _weigh_codes(loans: pd.DataFrame, name: str, log_odds: dict[str, float]) -> Floats:
-    """Return the log-odds of the codes of a column; 0 for codes without any."""
-    return loans[name].map(log_odds).fillna(0.0).to_numpy(np.float64)
 
 
 def _fill(loans: pd.DataFrame, name: str) -> Floats:

@@ -55,7 +55,6 @@ class Coverage(DrawableResult):
     _PAGE: ClassVar[str] = "trees.coverage.page:build_coverage_page"
 
     trees: tuple[Tree, ...]
-    counts: npt.NDArray[np.int64]
     frame: pd.DataFrame = field(repr=False)
     inputs: TreeInputs = field(repr=False)
     missing: frozenset[str] = frozenset()
@@ -92,9 +91,6 @@ class Coverage(DrawableResult):
             uncovered=self.uncovered(MAX_DOCUMENT_ITEMS).reset_index(),
         )
 
-    def _get_share(self) -> float:
-        return self.share
-
     def _export_name(self) -> str:
         return self.inputs.owner
 
@@ -114,30 +110,17 @@ class Coverage(DrawableResult):
         return len(self.counts)
 
     @property
-    def covered(self) -> npt.NDArray[np.bool_]:
-        """Whether each leaf is reached."""
-        return self.counts > 0
-
-    @property
-    def share(self) -> float:
-        """The share of all leaves that are reached."""
-        return float(self.covered.mean())
-
-    @property
     def shares(self) -> npt.NDArray[np.float64]:
         """The share of leaves that are reached, per tree."""
         return np.add.reduceat(self.covered, self._starts[:-1], dtype=np.float64) / np.diff(self._starts)
 
-    @cached_property
-    def _starts(self) -> npt.NDArray[np.intp]:
-        """The number of the first leaf of each tree, and the number of leaves at the end."""
-        return np.concatenate([[0], np.cumsum([len(tree.leaves) for tree in self.trees])]).astype(np.intp)
+    def _count_by_tree(self) -> list[int]:
+        return [len(tree.leaves) for tree in self.trees]
 
     def place(self, leaf: int) -> tuple[int, int]:
         """Return the tree that holds a leaf, and the node of that tree."""
-        leaf = validate_integer("leaf", "Coverage", leaf, high=self.leaves - 1)
-        tree = int(np.searchsorted(self._starts, leaf, side="right")) - 1
-        return tree, int(self.trees[tree].leaves[leaf - self._starts[tree]])
+        tree, number = self._locate("leaf", leaf)
+        return tree, int(self.trees[tree].leaves[number])
 
     def rule(self, leaf: int) -> str:
         """Return the conditions that rows meet to reach a leaf, as text."""

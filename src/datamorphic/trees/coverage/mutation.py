@@ -62,7 +62,6 @@ class MutationScore(DrawableResult):
     forest: Forest
     leaves: Coverage
     of: tuple[Mutants, ...]
-    counts: Nodes
     joint: bool = False
     tolerance: float = 0.0
     criterion: str = "DTMT"
@@ -103,9 +102,6 @@ class MutationScore(DrawableResult):
             leaf_shares=self.leaves.shares,
         )
 
-    def _get_share(self) -> float:
-        return self.score
-
     def _export_name(self) -> str:
         return self.leaves.inputs.owner
 
@@ -121,13 +117,8 @@ class MutationScore(DrawableResult):
 
     @property
     def killed(self) -> npt.NDArray[np.bool_]:
-        """Whether each mutant is killed."""
-        return self.counts > 0
-
-    @property
-    def covered(self) -> npt.NDArray[np.bool_]:
-        """The same as `killed`: the name that all criteria share."""
-        return self.killed
+        """Whether each mutant is killed; the same as `covered`."""
+        return self.covered
 
     @property
     def live(self) -> Nodes:
@@ -135,26 +126,16 @@ class MutationScore(DrawableResult):
         return np.flatnonzero(~self.killed)
 
     @property
-    def score(self) -> float:
-        """The share of all mutants that are killed."""
-        return float(self.killed.mean())
-
-    share = score
-
-    @property
     def shares(self) -> npt.NDArray[np.float64]:
         """The share of mutants that are killed, per tree; NaN for a tree without mutants."""
         return np.array([self.killed[a:b].mean() if b > a else np.nan for a, b in pairwise(self._starts)])
 
-    @cached_property
-    def _starts(self) -> Nodes:
-        return np.concatenate([[0], np.cumsum([len(mutants) for mutants in self.of])]).astype(np.intp)
+    def _count_by_tree(self) -> list[int]:
+        return list(map(len, self.of))
 
     def place(self, mutant: int) -> tuple[int, int]:
         """Return the tree of a mutant, and its number among the mutants of that tree."""
-        mutant = validate_integer("mutant", "MutationScore", mutant, high=len(self.counts) - 1)
-        tree = int(np.searchsorted(self._starts, mutant, side="right")) - 1
-        return tree, mutant - int(self._starts[tree])
+        return self._locate("mutant", mutant)
 
     def change(self, mutant: int) -> str:
         """Return the change that a mutant makes, as text."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 from ..._lazy import pd
@@ -24,7 +24,6 @@ from ..boundaries import STEP, Offset, validate_offset
 from ..mutants import NEIGHBOURS, PerNode, validate_per_node
 
 CRITERIA = ("DTC", "BVA", "DTMT")
-CRITERION_HELP = "DTC: every leaf. BVA: every leaf, by a row at its limits. DTMT: every mutant of a decision."
 OFFSET_HELP = "For BVA, the distance to a limit: step, unit, or a share of the spacing of values, e.g. 0.5"
 
 
@@ -40,6 +39,19 @@ def parse_per_node(text: str) -> PerNode:
     with suppress(ValueError):
         return int(text)
     return None if text == "all" else text
+
+
+CRITERION = Option(
+    "What has to be covered: every leaf; every leaf by a row at its limits; every mutant of a decision by a row for "
+    "which its answer differs.",
+    "NAME",
+    choices=CRITERIA,
+    help="DTC: every leaf. BVA: every leaf, by a row at its limits. DTMT: every mutant of a decision.",
+    parse=str.upper,
+)
+TARGET = Option(
+    "The column of the label, which is not an input.", "COL", help="The column of DATA that holds the label."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,23 +77,8 @@ class CoverOptions(ModelOptions):
         ),
     ]
     _: KW_ONLY
-    criterion: Annotated[
-        str,
-        Option(
-            "What has to be covered: every leaf; every leaf by a row at its limits; every mutant of a decision by a row for "
-            "which its answer differs.",
-            "NAME",
-            choices=CRITERIA,
-            help=CRITERION_HELP,
-            parse=str.upper,
-        ),
-    ] = "DTC"
-    target: Annotated[
-        str | None,
-        Option(
-            "The column of the label, which is not an input.", "COL", help="The column of DATA that holds the label."
-        ),
-    ] = None
+    criterion: Annotated[str, CRITERION] = "DTC"
+    target: Annotated[str | None, TARGET] = None
     offset: Annotated[
         Offset,
         Option(
@@ -191,23 +188,15 @@ class SelectOptions(CoverOptions):
     data: Annotated[DataLike, Option("The rows to choose from.", stored=False)]
     criterion: Annotated[
         str,
-        Option(
-            '"DTC" (decision-tree coverage): one row per leaf. "BVA" (boundary values): one row per leaf, made from a real '
+        replace(
+            CRITERION,
+            text='"DTC" (decision-tree coverage): one row per leaf. "BVA" (boundary values): one row per leaf, made from a real '
             'row by setting every column on the path just inside one of its limits. "DTMT" (mutation): one row per mutant of '
             "a decision, for which the answer of the mutant differs.",
-            "NAME",
-            choices=CRITERIA,
-            help=CRITERION_HELP,
-            parse=str.upper,
         ),
     ] = "DTC"
     target: Annotated[
-        str | None,
-        Option(
-            "The column of the label, which is not an input. In rows that are made, it holds the answer of the model.",
-            "COL",
-            help="The column of DATA that holds the label.",
-        ),
+        str | None, replace(TARGET, text=f"{TARGET.text} In rows that are made, it holds the answer of the model.")
     ] = None
     minimal: Annotated[
         bool,

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+import numpy.typing as npt
+
 from ..._text import format_percent
-from ..._validation import check_types
+from ..._validation import check_types, validate_integer
 from ...core.execute import Execution
 from ...core.result import Result
 from ...reporting.export import FilePath, load_renderer, write_export
@@ -68,19 +72,49 @@ class AdequacyResult(Result):
         """Return one test case, which fails if less than `at_least` is covered."""
         from ...reporting.junit import JUnitCase
 
-        name, text = f"covers {self.criterion}", self.describe(20)
-        share = self._get_share()
+        name, text, share = f"covers {self.criterion}", self.describe(20), self.score
         if at_least is None or share >= at_least:
             return [JUnitCase(name=name, output=text)]
         message = f"{format_percent(share)} is covered, at least {format_percent(at_least)} is required"
         return [JUnitCase(name=name, outcome="failed", kind="coverage", message=message, detail=text)]
 
-    def _get_share(self) -> float:
+    @property
+    def score(self) -> float:
+        """The share of what has to be covered that is covered."""
         raise NotImplementedError
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class DrawableResult(AdequacyResult):
-    """A result whose trees can be drawn."""
+    """Numbered parts of trees, leaves or mutants, that rows cover; the trees can be drawn."""
+
+    counts: npt.NDArray[np.int64]
+
+    @property
+    def covered(self) -> npt.NDArray[np.bool_]:
+        """Whether some row covers each part."""
+        return self.counts > 0
+
+    @property
+    def score(self) -> float:
+        """The share of all parts that are covered."""
+        return float(self.covered.mean())
+
+    share = score
+
+    @cached_property
+    def _starts(self) -> npt.NDArray[np.intp]:
+        """The number of the first part of each tree, and the number of parts at the end."""
+        return np.concatenate([[0], np.cumsum(self._count_by_tree())]).astype(np.intp)
+
+    def _count_by_tree(self) -> Sequence[int]:
+        raise NotImplementedError
+
+    def _locate(self, noun: str, number: int) -> tuple[int, int]:
+        """Return the tree that holds a part, and the number of the part in that tree."""
+        number = validate_integer(noun, type(self).__name__, number, high=len(self.counts) - 1)
+        tree = int(np.searchsorted(self._starts, number, side="right")) - 1
+        return tree, number - int(self._starts[tree])
 
     def to_junit(self, path: FilePath | None = None, at_least: float | None = None) -> str:
         """Return JUnit XML with one test case, and write it to `path` if given.
