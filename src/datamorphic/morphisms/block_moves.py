@@ -7,17 +7,15 @@ generator that it is given.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from .._lazy import pd
 from .._validation import is_number
 from ..errors import ArgumentError, DataError
 from ..space.blocks import Block, BlockKind, stack_arrays, to_object_column
 from ..space.features import Codes
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,8 +81,6 @@ class MoveFunction:
 
 def replace_values(frame: pd.DataFrame, names: list[str], codes: Codes) -> pd.DataFrame:
     """Return a frame with other values in some of its columns."""
-    import pandas as pd
-
     new_values = pd.DataFrame(codes, columns=names, index=frame.index)
     others = [name for name in frame.columns if name not in set(names)]
     return new_values if not others else pd.concat([frame[others], new_values], axis=1)[list(frame.columns)]

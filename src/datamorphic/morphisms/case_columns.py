@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._validation import check_types, validate_integer
 from ..space.outputs import Outputs, Status
 from ..space.points import Points
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ..space.space import Space
 
 Ids = npt.NDArray[np.int64]
@@ -97,8 +96,6 @@ class CaseColumns:
 
     def frame(self) -> pd.DataFrame:
         """Return the set as a frame; inputs are the columns ``in.<feature>``."""
-        import pandas as pd
-
         table: dict[str, Any] = {"id": self.ids, **self.input.add_prefix("in.")}
         if self.outputs is not None:
             table["output"] = self.outputs.values

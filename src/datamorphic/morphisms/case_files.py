@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._files import to_local_path, write_file
+from .._lazy import pd
 from .._text import pluralize, quote_formula, unquote_formula
 from ..errors import DataError
 from ..space.encoding import find_fault
@@ -236,8 +237,6 @@ def write_csv(cases: CaseColumns, path: str | Path) -> None:
 
 def read_csv(path: str | Path, space: Space | None = None) -> CaseColumns:
     """Read cases that `write_csv` wrote, or a table of inputs as seed cases."""
-    import pandas as pd
-
     file = Path(path)
     if not _has_case_columns(file):
         return _read_seeds(file, space)
@@ -252,8 +251,6 @@ def read_csv(path: str | Path, space: Space | None = None) -> CaseColumns:
 
 def _has_case_columns(file: Path) -> bool:
     """Return whether a CSV file has the columns of test cases."""
-    import pandas as pd
-
     try:
         header = pd.read_csv(file, nrows=0, sep=_find_separator(file)).columns
     except (OSError, ValueError) as error:
@@ -339,8 +336,6 @@ def _read_inputs(table: _TextTable, space: Space | None) -> Points:
         if name.startswith(INPUT_PREFIX)
     }
     if space is None:
-        import pandas as pd
-
         if not len(table):
             raise make_no_cases_error(table.file)
         return infer_open_points(pd.DataFrame({name: guess_column(column) for name, column in texts.items()}))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._text import pluralize
 from .._validation import check_types, reject, validate_integer
 from ..core.result import Result
@@ -21,9 +22,6 @@ from .case_columns import NO_ORIGIN, CaseKind, Correctness
 from .cases import TestSet, Verdict
 from .stock import nearest_distance
 from .system import TestSystem
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: the columns of the statistics that Morphy's test systems save
 MORPHY_COLUMNS = ("#Runs", "#Test Cases", "#Original TC", "#Mutants", "Runs/Mutant")
@@ -206,8 +204,6 @@ def compute_statistics(
 
 def measure_distances(tests: TestSet, *, scaled: bool = False) -> pd.DataFrame:
     """Return the nearest other case of each case: ``id``, ``nearest`` and ``distance``."""
-    import pandas as pd
-
     codes = tests.inputs.codes
     distances, rows = find_nearest(tests.space, codes, codes, 2, scaled=scaled)
     is_self = rows[:, 0] == np.arange(len(tests))  # of equal cases, another one may come first

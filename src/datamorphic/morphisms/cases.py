@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._text import pluralize, suggest_name
 from .._validation import MAX_INTEGER, check_types, reject, validate_integer
 from ..errors import DataError
@@ -26,8 +27,6 @@ from .case_columns import CaseKind as CaseKind
 from .case_columns import Correctness as Correctness
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ..space.space import Space
 
 COUNT_KEYS = ("label", "origin", "morphism", "kind", "correctness")
@@ -305,8 +304,6 @@ class TestSet(CaseColumns):
         By "origin", these are the cases that were made from each case directly, by its id. Cases without a valid output
         have the label None.
         """
-        import pandas as pd
-
         if key not in COUNT_KEYS:
             raise DataError(f"Cases cannot be counted by {key!r}. {suggest_name(key, COUNT_KEYS)}")
         values = self.origins[self.origins != NO_ORIGIN] if key == "origin" else self._get_values(key)

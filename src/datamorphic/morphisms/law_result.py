@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from .._lazy import pd
 from ..core.result import Result
 from ..reporting.junit import JUnitCase
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ..space.features import Codes
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._text import pluralize, to_text
 from ..errors import DatamorphicError, TestSystemError
 from ..space.blocks import restore_frame
@@ -19,8 +20,6 @@ from .cases import TestSet
 from .decorators import MorphismMark
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ..space.space import Space
 
 #: parameters that a function of that kind may have, which are passed by name
@@ -175,8 +174,6 @@ class Morphism:
             self.fail(f"returned {pluralize(len(result), 'row')} for {pluralize(len(inputs), 'row')}. {remedy}")
 
     def _to_frame(self, result: object, space: Space | None) -> pd.DataFrame:
-        import pandas as pd
-
         if isinstance(result, Points):
             return result.frame
         if isinstance(result, pd.DataFrame):

@@ -31,6 +31,7 @@ import numpy.typing as npt
 
 from .. import _version
 from .._files import write_file
+from .._lazy import pd
 from .._text import pluralize
 from ..errors import DataError
 from ..space.outputs import Outputs, Status
@@ -254,8 +255,6 @@ def _read_inputs(blocks: _Blocks, space: Space | None) -> Points:
         return Points(space, codes)
     if not rows:
         raise make_no_cases_error(blocks.path)
-    import pandas as pd
-
     return infer_open_points(pd.DataFrame({f"x{j}": guess_column(column) for j, column in enumerate(columns)}))
 
 

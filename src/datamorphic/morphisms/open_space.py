@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
 
+from .._lazy import pd
 from ..errors import AmbiguousData
 from ..space.features import Categorical
 from ..space.points import Points
 from ..space.space import Space
 from ..space.text_feature import Text
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def infer_open_points(frame: pd.DataFrame) -> Points:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._text import suggest_name
 from .._validation import validate_positive
 from ..errors import DataError, TestSystemError
@@ -135,8 +136,6 @@ def _to_step(system: TestSystem, move: Morphism) -> Step:
 
 def to_test_system(source: object) -> TestSystem:
     """Return the test system of a class, an instance, a module, a space or a frame."""
-    import pandas as pd
-
     if isinstance(source, Space):
         return derive(source)
     if isinstance(source, pd.DataFrame):

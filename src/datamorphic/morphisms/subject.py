@@ -8,12 +8,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .._estimates import refuse_many_rows
+from .._lazy import pd
 from .._text import pluralize, suggest_name
 from .._typing import DataLike, ModelLike
 from .._validation import is_number, reject, validate_integer
@@ -32,9 +33,6 @@ from ..systems.recognition import recognise
 from ..systems.wrap import wrap
 from .stock import derive
 from .system import TestSystem, has_morphisms
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 DEFAULT_SEED_CASES = 200
 
@@ -277,8 +275,6 @@ def _select_inputs(
     sut: Executor | None, data: DataLike, target: str | None, space: Space | None, notes: list[str]
 ) -> pd.DataFrame:
     """Return the inputs of the system as a frame; remarks are added to `notes`."""
-    import pandas as pd
-
     input_names: Any = getattr(sut, "columns", None)
     if input_names is None and space is not None:
         input_names = space.names

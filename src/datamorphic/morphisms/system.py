@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .._estimates import LIMIT_TIME, WorkPace, refuse_many_rows
+from .._lazy import pd
 from .._text import suggest_name, to_text
 from .._typing import EngineLike, SeedLike
 from .._validation import check_types, reject, to_generator, validate_choice, validate_integer
@@ -27,9 +28,6 @@ from .cases import TestSet, Verdict
 from .decorators import get_mark
 from .morphism import ARGUMENT_LIMITS, Morphism, normalize_name
 from .open_space import infer_open_points
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 BATCHES_PER_QUERY = 8  # enough for several workers; progress is shown, and a budget or Ctrl-C ends, between queries
 MARKING_HINT = "Mark functions with @seed_maker, @datamorphism, @metamorphism, @executor, ..."

@@ -7,15 +7,13 @@ a move cannot change stays as it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from .._lazy import pd
 from ..space.token_edits import split_tokens
 from .decorators import datamorphism
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NEUTRAL_WORDS = ("today", "here", "again", "also", "there", "then")
 SECOND_CHOICE_FACTOR = 7919  # a large prime, so that a second choice does not follow from the first

@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .._lazy import pd
 from .._text import suggest_name
 from .._typing import DataLike, ModelLike, SupportsFit
 from .._validation import check_types, is_list, reject
@@ -28,9 +29,6 @@ from .assert_relation import AssertionOutcome, check_model_relation
 from .assertions import raise_if_violated, record_outcome, reraise
 from .profiles import Settings, get_settings
 from .replay import Memory
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 RelationChoice = RelationLike | Iterable[RelationLike]
 Reasons = Mapping[str, str] | Callable[[Any], Mapping[str, str]]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._lazy import pd
 from .._typing import FilePath
 from ..errors import DataError, StoreError
 from ..relations.base import JudgedGroups, Relation, SystemRelation
@@ -139,8 +140,6 @@ def to_stored_cases(
 
 def restore_case(failure: Failure, space: Space) -> ReplayCase | None:
     """Return a stored violation as points of a space; None if it does not fit."""
-    import pandas as pd
-
     try:
         rows = [_from_record(row) for row in failure.case["rows"]]
         if any(set(row) != set(space.names) for row in rows):
