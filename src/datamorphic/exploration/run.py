@@ -25,7 +25,7 @@ from ..systems.base import Executor
 from .auto import AutoExplorer, name_border_kinds
 from .borders import Border, InferredBorder
 from .brackets import Brackets, ExplorationRecord, SeedPool
-from .changes import Answers, Rows
+from .changes import Answers
 from .explorers import EXPLORERS, Explorer
 from .front import Front
 from .options import ExploreOptions, WalkOptions
@@ -170,6 +170,7 @@ def _build_front(
         first_walk += len(runs)
     pairs = Brackets.concat(record.brackets, len(terrain.space))
     x, y = Points(terrain.space, pairs.x), Points(terrain.space, pairs.y)
+    starts = np.concatenate([np.empty((0, 2), dtype=np.intp), *record.walk_starts])
     notes = [*subject.notes, *record.notes]
     if isinstance(explorer.border, InferredBorder) and explorer.border.remark:
         notes.append(explorer.border.remark)
@@ -200,14 +201,8 @@ def _build_front(
         settings=settings,
         tally=counter,
         sut=subject.sut,
-        walk_starts=_join_starts(record, len(subject.seeds)),
+        walk_starts=np.where(starts < len(subject.seeds), starts, -1),
     )
-
-
-def _join_starts(record: ExplorationRecord, seed_count: int) -> Rows:
-    """Return the seed cases that each walk started from."""
-    starts = np.concatenate([np.empty((0, 2), dtype=np.intp), *record.walk_starts])
-    return np.where(starts < seed_count, starts, -1)
 
 
 def _simplify_dtype(labels: Answers) -> Answers:

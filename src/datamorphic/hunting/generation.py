@@ -13,7 +13,7 @@ from .._lazy import pd
 from .._text import pluralize
 from ..core.capability import capability
 from ..core.execute import Execution
-from ..core.result import FileWriter, Result
+from ..core.result import FileWriter, Result, make_writer
 from ..errors import ArgumentError
 from ..relations.box import Box
 from ..relations.function import FunctionRelation
@@ -95,11 +95,7 @@ class GeneratedGroups(GroupBatch, Result):
 
     def stored_files(self) -> dict[str, FileWriter]:
         """Return the writer of a Parquet file with the groups."""
-        return {"groups.parquet": self._write_parquet}
-
-    def _write_parquet(self, path: Any) -> int:
-        self.table.to_parquet(path)
-        return len(self)
+        return {"groups.parquet": make_writer(self.table.to_parquet, len(self))}
 
     def _export_name(self) -> str:
         return self.generator

@@ -283,11 +283,6 @@ class Generator:
             )
         return np.ascontiguousarray(follow_ups)  # `_advance_code` does not check the order of its arguments in memory
 
-    def _replace_non_finite(self, follow_ups: Floats) -> Floats:
-        """Return follow-ups with lower limits in place of values that are not finite."""
-        low = self.layout.low[self.layout.width :]
-        return np.where(np.isfinite(follow_ups), follow_ups, low)
-
     def answer_with(self, answer: Callable[[list[Floats]], list[Any]]) -> None:
         """Set the function that answers sources, if follow-ups depend on outputs."""
         self._answer = answer
@@ -303,7 +298,8 @@ class Generator:
         if self.sources_only or isinstance(self.relation, Box):
             follow_ups = rows[:, :0]
         else:
-            follow_ups = self._replace_non_finite(self._make_follow_ups(rows))
+            follow_ups = self._make_follow_ups(rows)
+            follow_ups = np.where(np.isfinite(follow_ups), follow_ups, self.layout.low[self.layout.width :])
         for row in np.concatenate([rows, follow_ups], axis=1):
             while self.count >= self._capacity:
                 self._capacity *= 2

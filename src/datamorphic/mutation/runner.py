@@ -251,15 +251,11 @@ def _check_relations(
 
 
 def _make_system(learner: Any, plan: MutationPlan, labelled: bool = True) -> Learner:
-    _require_learner(learner)
-    seed = plan.inputs.seed
-    return Learner(learner, seed=seed, limited=True) if labelled else Clusterer(learner, seed=seed)
-
-
-def _require_learner(learner: Any) -> None:
     if not hasattr(learner, "fit"):
         name = getattr(learner, "__name__", type(learner).__name__)
         raise ModelError(f"A relation about training needs a learner, but {name} has no fit")
+    seed = plan.inputs.seed
+    return Learner(learner, seed=seed, limited=True) if labelled else Clusterer(learner, seed=seed)
 
 
 def _make_source(learner: Any, plan: MutationPlan, labelled: bool) -> TrainingSource:
@@ -384,8 +380,10 @@ class TracedSystem(Wrapper):
         for check in checks:
             self._traces.clear()
             yield from check
-            if len(self._traces) == 2:
-                distances.append(_compute_trace_distance(*self._traces))
+            if len(self._traces) == 2:  # the share of line executions that are not in both
+                first, second = self._traces
+                total = (first | second).total()
+                distances.append(1 - (first & second).total() / total if total else 0.0)
         return distances
 
 
@@ -413,9 +411,3 @@ def count_lines(module: ModuleType) -> Iterator[Counter[int]]:
     finally:
         sys.settrace(before)
         threading.settrace(before_in_threads)
-
-
-def _compute_trace_distance(first: Counter[int], second: Counter[int]) -> float:
-    """Return the share of line executions that are not in both traces, from 0 to 1."""
-    total = (first | second).total()
-    return 1 - (first & second).total() / total if total else 0.0

@@ -55,9 +55,7 @@ def read_lines(path: Path) -> list[str]:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError(
-            f"{path.name} is not a text file. Freddie Mac's files are text with fields separated by '|'."
-        ) from None
+        text = "\0"
     if "\0" in text:
         raise DataError(f"{path.name} is not a text file. Freddie Mac's files are text with fields separated by '|'.")
     lines = text.splitlines()

@@ -77,9 +77,14 @@ def compute_log_odds(loans: pd.DataFrame, vintage: int) -> Floats:
     term = loans["loan_term"].to_numpy(np.float64)
     upb = loans["upb"].to_numpy(np.float64)
     strength = STRENGTHS[vintage]
+    # they fall more slowly above a score of 760, and rise faster above a dti of 43 % and an ltv of 60 % and 80 %
+    score_odds = -0.016 * (np.minimum(score, 760) - 700) - 0.009 * np.maximum(score - 760, 0)
+    dti_odds = 0.025 * (np.minimum(dti, 43) - 35) + 0.05 * np.maximum(dti - 43, 0)
+    low_ltv_odds = 0.010 * (np.minimum(ltv, 60) - 60) + 0.016 * (np.clip(ltv, 60, 80) - 80)
+    ltv_odds = low_ltv_odds + 0.028 * np.maximum(ltv - 80, 0)
     log_odds = (
         REFERENCE_LOG_ODDS[vintage]
-        + strength * (_weigh_score(score) + _weigh_dti(dti) + _weigh_ltv(ltv))
+        + strength * (score_odds + dti_odds + ltv_odds)
         + strength * 0.0006 * np.maximum(700 - score, 0) * np.maximum(ltv - 80, 0) / 10
         + np.where(borrowers >= 2, -0.50, 0.0)
         + 0.15 * (units - 1)
@@ -91,23 +96,6 @@ def compute_log_odds(loans: pd.DataFrame, vintage: int) -> Floats:
     for name, by_code in LOAN_BOOK_FACTS.log_odds.items():
         log_odds = log_odds + loans[name].map(by_code).fillna(0.0).to_numpy(np.float64)  # 0 for codes without any
     return log_odds
-
-
-def _weigh_score(score: Floats) -> Floats:
-    """Return log-odds that fall with the credit score, more slowly above 760."""
-    return -0.016 * (np.minimum(score, 760) - 700) - 0.009 * np.maximum(score - 760, 0)
-
-
-def _weigh_dti(dti: Floats) -> Floats:
-    """Return log-odds that rise with the debt-to-income ratio, faster above 43 %."""
-    return 0.025 * (np.minimum(dti, 43) - 35) + 0.05 * np.maximum(dti - 43, 0)
-
-
-def _weigh_ltv(ltv: Floats) -> Floats:
-    """Return log-odds that rise with the loan-to-value ratio, slowly below 60 % and faster above 80 %."""
-    low = 0.010 * (np.minimum(ltv, 60) - 60)
-    middle = 0.016 * (np.clip(ltv, 60, 80) - 80)
-    return low + middle + 0.028 * np.maximum(ltv - 80, 0)
 
 
 def _fill(loans: pd.DataFrame, name: str) -> Floats:

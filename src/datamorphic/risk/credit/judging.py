@@ -111,6 +111,8 @@ def _tally_relation(
     violated = verdicts == VIOLATED
     judged = violated | (verdicts == HOLDS)
     sizes = wrongness[violated]
+    # differences of numbers above 1 are in the last bin
+    bins = np.searchsorted(WRONGNESS_EDGES[1:-1], sizes * (1 + 1e-9), side="right")
     order = np.flatnonzero(violated)[np.argsort(-sizes, kind="stable")[:MAX_WORST_CASES]]
     return RelationTally(
         relation=relation.name,
@@ -120,7 +122,7 @@ def _tally_relation(
         clipped=int((rows.clipped & judged).sum()),
         inapplicable=int((verdicts == INAPPLICABLE).sum()),
         undefined=int((verdicts == UNDEFINED).sum()),
-        histogram=_count_by_decade(sizes),
+        histogram=tuple(np.bincount(bins, minlength=len(WRONGNESS_EDGES) - 1).tolist()),
         worst_cases=tuple(
             WorstCase(
                 relation=relation.name,
@@ -132,12 +134,6 @@ def _tally_relation(
             for row in order
         ),
     )
-
-
-def _count_by_decade(sizes: Floats) -> tuple[int, ...]:
-    """Return the number of violations per bin; differences of numbers above 1 are in the last one."""
-    bins = np.searchsorted(WRONGNESS_EDGES[1:-1], sizes * (1 + 1e-9), side="right")
-    return tuple(np.bincount(bins, minlength=len(WRONGNESS_EDGES) - 1).tolist())
 
 
 def find_directions(relations: Sequence[ChangeRelation]) -> dict[str, int]:

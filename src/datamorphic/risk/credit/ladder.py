@@ -49,11 +49,6 @@ class TrainingLoans:
     columns: Sequence[str]
     signs: Mapping[str, int]  # per column, 1 if more of it may only raise the probability of default, -1 if only lower
 
-    @property
-    def sign_vector(self) -> list[int]:
-        """The directions as one number per column of the matrix, 0 for none."""
-        return [self.signs.get(name, 0) for name in self.columns]
-
 
 @dataclass(frozen=True, kw_only=True)
 class RungAnswer:
@@ -256,8 +251,8 @@ class ConstrainableFamily(ModelFamily):
 
     def answer(self, training: TrainingLoans, inputs: Floats, seed: int) -> Iterator[RungAnswer]:
         """Train once, and yield the answers after each number of trees."""
-        model = self._train(training, training.sign_vector if self.constrained else None, seed)
-        answers = self._predict_sizes(model, inputs)
+        signs = [training.signs.get(name, 0) for name in training.columns] if self.constrained else None
+        answers = self._predict_sizes(self._train(training, signs, seed), inputs)
         for rung, probabilities in zip(self.rungs, answers, strict=True):
             yield RungAnswer(rung=rung, probabilities=np.asarray(probabilities, dtype=np.float64))
 

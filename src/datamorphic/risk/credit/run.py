@@ -79,7 +79,8 @@ def credit(options: CreditOptions, execution: Execution[CreditSubject]) -> Credi
             raise SystemFailed(f"No model could be trained. {measurements.failures[0]}")
         ending = "The run was interrupted" if interrupted else "The budget was spent"
         raise ArgumentError(f"{ending} before the first model was measured. Give a larger budget.")
-    unfinished = measurements.find_unfinished(options.repetitions if subject.models is None else 1)
+    repetitions, results = options.repetitions if subject.models is None else 1, measurements.results
+    unfinished = [rung.name for rung in measurements.rungs if len(results.get(rung.name, ())) < repetitions]
     notes = [*subject.notes, *measurements.failures]
     if interrupted or measurements.out_of_budget:
         cause = "The run was interrupted" if interrupted else "The budget ended the run"
@@ -138,10 +139,6 @@ class CreditMeasurements:
         """Add what was measured of one model from its answers."""
         self.results.setdefault(rung.name, []).append(result)
         self.answers += answers
-
-    def find_unfinished(self, repetitions: int) -> list[str]:
-        """Return the names of the models that lack repetitions."""
-        return [rung.name for rung in self.rungs if len(self.results.get(rung.name, ())) < repetitions]
 
 
 def _ask(batch: Batch, runs: int, progress: float, note: str) -> Flow[Outputs]:

@@ -84,7 +84,7 @@ class CounterfactualMaker:
         codes = own_codes.copy()
         codes[:, columns] = np.where(np.isnan(new_codes), own_codes[:, columns], new_codes)
         replaced = ~np.isnan(new_codes)
-        changed: Mask = np.asarray(_differs(codes[:, columns], own_codes[:, columns]).any(axis=1))
+        changed: Mask = np.asarray(find_differences(codes[:, columns], own_codes[:, columns]).any(axis=1))
         unfit = self.find_unfit(codes, columns) & changed[:, None]
         unfit[:, list(fixed)] = False
         needy = unfit.any(axis=1)
@@ -214,6 +214,6 @@ class CounterfactualMaker:
         return np.where(known, (values - mean) / (spread or 1.0), 0.0)[:, None] / 2
 
 
-def _differs(first: Floats, second: Floats) -> Mask:
+def find_differences(first: Floats, second: Floats) -> Mask:
     """Return where codes differ; two missing values are equal."""
     return (first != second) & ~(np.isnan(first) & np.isnan(second))

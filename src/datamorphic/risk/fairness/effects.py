@@ -18,7 +18,7 @@ from ..._deprecation import rename_attribute
 from ...core.result import Example, Measure
 from ...space.features import Mask
 from .answers import AnswerReader
-from .counterfactuals import ChangedPeople, CounterfactualMaker
+from .counterfactuals import ChangedPeople, CounterfactualMaker, find_differences
 from .groups import MISSING, PeopleGroups
 from .intervals import correct_confidence, measure_mean, measure_stratified_mean
 from .people import Floats, People, Rows
@@ -119,7 +119,9 @@ class EffectMeter:
         for place, (part, group) in enumerate(zip(parts, cell, strict=True)):
             others = part.codes != group
             new_codes[others, place] = self.people.codes[drawn[others], columns[place]]
-        changed_people = self.maker.change(columns, new_codes, donors, fixed=self._find_other_protected(columns))
+        protected = [self.people.space.position(name) for name in self.people.protected]
+        fixed = [position for position in protected if position not in columns]
+        changed_people = self.maker.change(columns, new_codes, donors, fixed=fixed)
         known = np.all([part.codes != MISSING for part in parts], axis=0)
         asked_rows = changed_people.changed & changed_people.valid & known
         answers = self.reader.query(changed_people.codes, asked_rows)
@@ -133,10 +135,6 @@ class EffectMeter:
             self.reader.find_changes(answers),
             self.reader.find_strong_changes(answers),
         )
-
-    def _find_other_protected(self, columns: Sequence[int]) -> list[int]:
-        positions = [self.people.space.position(name) for name in self.people.protected]
-        return [position for position in positions if position not in columns]
 
     # -- one attribute -----------------------------------------------------------------------------------------------
 
@@ -193,10 +191,7 @@ class EffectMeter:
         tied = np.zeros(own_codes.shape[1], dtype=bool)
         for assignment in assignments:
             codes, repaired = assignment.people.codes, assignment.people.repaired
-            differs = (codes[repaired] != own_codes[repaired]) & ~(
-                np.isnan(codes[repaired]) & np.isnan(own_codes[repaired])
-            )
-            tied |= differs.any(axis=0)
+            tied |= find_differences(codes[repaired], own_codes[repaired]).any(axis=0)
         tied[list(columns)] = False
         return tuple(self.people.space.names[column] for column in np.flatnonzero(tied))
 
@@ -259,7 +254,11 @@ class EffectMeter:
             measure_stratified_mean(_compute_interaction(levels, contrast), groups.codes, confidence)
             for contrast in contrasts
         ]
-        interaction = max(interactions, key=_rank_interaction, default=Measure(0.0, 0.0, 0.0, 0))
+        interaction = max(
+            interactions,
+            key=lambda measure: abs(measure.value) if measure.excludes_zero else 0.0,
+            default=Measure(0.0, 0.0, 0.0, 0),
+        )
         together, tried = self._find_joint_changes(parts, assignments)
         labels = dict(zip(groups.cells, groups.labels, strict=True))
         means = {
@@ -313,10 +312,6 @@ def _compute_interaction(levels: Mapping[tuple[int, ...], Floats], contrast: tup
     """Return per person half of the effect of both changes minus those of each alone."""
     low, first, second, high = (levels[cell] for cell in contrast)
     return (high - first - second + low) / 2
-
-
-def _rank_interaction(interaction: Measure) -> float:
-    return abs(interaction.value) if interaction.excludes_zero else 0.0
 
 
 def _compute_main_effect(means: Mapping[tuple[int, ...], float]) -> float:

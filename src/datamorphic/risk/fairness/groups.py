@@ -35,10 +35,6 @@ class PeopleGroups:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def find_rows(self, group: int) -> Rows:
-        """Return the rows of a group."""
-        return np.flatnonzero(self.codes == group)
-
 
 def group_people(people: People, name: str, notes: list[str]) -> PeopleGroups:
     """Return the groups of one attribute; groups that are too small are left out, with a note."""

@@ -57,13 +57,10 @@ class Proxy:
         """Whether the columns tell the group much better than guessing."""
         return self.separation.value >= MIN_SEPARATION and self.separation.low >= MIN_SEPARATION_LOW
 
-    def carries_decision(self, min_effect: float) -> bool:
-        """Return whether the level of the group depends on the columns."""
-        return self.effect is not None and self.effect.excludes_zero and abs(self.effect.value) >= min_effect
-
     def is_stand_in(self, min_effect: float) -> bool:
-        """Return whether both conditions hold."""
-        return self.tells_group and self.carries_decision(min_effect)
+        """Return whether the columns tell the group, and carry the decision: its level depends on them."""
+        effect = self.effect
+        return self.tells_group and effect is not None and effect.excludes_zero and abs(effect.value) >= min_effect
 
 
 class ProxyMeter:
