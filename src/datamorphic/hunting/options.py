@@ -6,6 +6,7 @@ import inspect
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Annotated, Any, ClassVar
 
 import numpy.typing as npt
@@ -36,6 +37,7 @@ DEFAULT_MAX_GROUPS = 100_000  # per trial of a hunt
 DEFAULT_MAX_SECONDS = 10.0  # of a hunt without a budget
 BYTES_PER_TRIAL = 500  # of a hunt, measured with tracemalloc
 PROPOSER_PANEL = "Generator and selector"
+ProposerOption = partial(Option, panel=PROPOSER_PANEL)
 TABLE_ENDINGS = (".csv", ".parquet", ".pq")
 BUDGET_EXPECTED = "an int in the range [1, inf), which are groups per trial, or a time such as '30s'"
 A_GENERATOR = "the name of a generator, or a class of generators"
@@ -67,40 +69,29 @@ class GeneratorOptions(Options):
     """The options of generators."""
 
     k: Annotated[
-        int | None,
-        Option("The number of candidates per group.", "N", low=1, panel=PROPOSER_PANEL, label="Candidates per group"),
+        int | None, ProposerOption("The number of candidates per group.", "N", low=1, label="Candidates per group")
     ] = None
     ratio: Annotated[
         float | None,
-        Option(
-            "For RRT: the share of the domain that zones around executed inputs cover together, e.g. 1.5.",
-            "VALUE",
-            panel=PROPOSER_PANEL,
+        ProposerOption(
+            "For RRT: the share of the domain that zones around executed inputs cover together, e.g. 1.5.", "VALUE"
         ),
     ] = None
     tries: Annotated[
-        int | None,
-        Option(
-            "For RRT: the number of draws after which the farthest input is used.", "N", low=1, panel=PROPOSER_PANEL
-        ),
+        int | None, ProposerOption("For RRT: the number of draws after which the farthest input is used.", "N", low=1)
     ] = None
     scaled: Annotated[
-        bool, Option("Whether distances are compared as shares of the domains of the inputs.", panel=PROPOSER_PANEL)
+        bool, ProposerOption("Whether distances are compared as shares of the domains of the inputs.")
     ] = False
-    joint: Annotated[
-        bool, Option("For SFIDMT-ART: whether the nearest executed group counts as a whole.", panel=PROPOSER_PANEL)
-    ] = False
+    joint: Annotated[bool, ProposerOption("For SFIDMT-ART: whether the nearest executed group counts as a whole.")] = (
+        False
+    )
     criterion: Annotated[
-        str | None,
-        Option("For MT-ART: the distance to the pool that counts: Min, Avg or Max.", "NAME", panel=PROPOSER_PANEL),
+        str | None, ProposerOption("For MT-ART: the distance to the pool that counts: Min, Avg or Max.", "NAME")
     ] = None
     strategy: Annotated[
         int | None,
-        Option(
-            "For MT-ART: whether distances to the pool (1) or within the group (2) come first.",
-            "1|2",
-            panel=PROPOSER_PANEL,
-        ),
+        ProposerOption("For MT-ART: whether distances to the pool (1) or within the group (2) come first.", "1|2"),
     ] = None
     options: Annotated[
         Mapping[str, Any] | None, Option("Options of a generator or selector class of yours.", collects_keywords=True)
@@ -116,6 +107,12 @@ class GeneratorOptions(Options):
         ]
         return {name: getattr(self, name) for name in names} | dict(self.options or {})
 
+    def to_request(self) -> dict[str, Any]:
+        """Return what a run store keeps of the options: generators and selectors by name, and the names of further options."""
+        request = super().to_request() | {"options": sorted(self.options or {})}
+        choices = {name: getattr(self, name) for name in ("generator", "selector") if name in request}
+        return request | {name: _name_choice(choice) for name, choice in choices.items()}
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SelectorOptions(GeneratorOptions):
@@ -123,38 +120,33 @@ class SelectorOptions(GeneratorOptions):
 
     candidates: Annotated[
         str | npt.ArrayLike | None,
-        Option(
+        ProposerOption(
             "For selectors: the generator that makes the candidates, or candidates, one per row.",
             "NAME|FILE",
             help="For selectors: the generator that makes the candidates, or a CSV or Parquet file with candidates, one per row.",
             parse=parse_candidates,
-            panel=PROPOSER_PANEL,
         ),
     ] = None
     published: Annotated[
         bool | None,
-        Option(
+        ProposerOption(
             "For selectors: whether to choose as published, or so that no relation starves. The name of the selector says the "
             "default.",
             flag="published/--fair",
             help="For selectors: choose as published, or so that no relation starves. The name of the selector says the default.",
-            panel=PROPOSER_PANEL,
         ),
     ] = None
     domains: Annotated[
         str | None,
-        Option(
+        ProposerOption(
             "For selectors: whether relations with different domains are refused, or meet in what they share.",
             "refuse|meet",
-            panel=PROPOSER_PANEL,
         ),
     ] = None
     metric: Annotated[
         str | None,
-        Option(
-            "For selectors: the distance of inputs: euclidean, or jaccard for inputs that are sets of values.",
-            "NAME",
-            panel=PROPOSER_PANEL,
+        ProposerOption(
+            "For selectors: the distance of inputs: euclidean, or jaccard for inputs that are sets of values.", "NAME"
         ),
     ] = None
 
@@ -324,8 +316,7 @@ class HuntOptions(SelectorOptions, TrialOptions, ModelOptions):
         """Return what a run store keeps of the options; of relations, their names."""
         request = super().to_request()
         names = [getattr(item, "name", item) for item in list_relations(self.model, self.relations)]
-        chosen_classes = {name: _name_choice(getattr(self, name)) for name in ("generator", "selector")}
-        return request | {"relations": names, "options": sorted(self.options or {}), **chosen_classes}
+        return request | {"relations": names}
 
     def make_subject(self, execution: Execution[Any]) -> HuntSubject:
         """Return the relations with what is tested: a system with a space, a function, or a learner."""
@@ -417,11 +408,6 @@ class GenerateOptions(GeneratorOptions, KeptOptions):
         ),
     ] = "SFIDMT-ART"
     n: Annotated[int, Option("The number of groups.", "N", low=1, help="Number of groups.")] = 1000
-
-    def to_request(self) -> dict[str, Any]:
-        """Return what a run store keeps of the options."""
-        request = super().to_request()
-        return request | {"options": sorted(self.options or {}), "generator": _name_choice(self.generator)}
 
     def make_subject(self, execution: Execution[Any]) -> None:
         """Return nothing: no system is executed."""
@@ -560,9 +546,7 @@ class SimulateOptions(SelectorOptions, TrialOptions, CapabilityOptions):
 
     def to_request(self) -> dict[str, Any]:
         """Return what a run store keeps of the options."""
-        chosen_classes = {name: _name_choice(getattr(self, name)) for name in ("generator", "selector")}
-        region = self.region if isinstance(self.region, str) else self.region.kind
-        return super().to_request() | {"options": sorted(self.options or {}), "region": region, **chosen_classes}
+        return super().to_request() | {"region": self.region if isinstance(self.region, str) else self.region.kind}
 
     def make_subject(self, execution: Execution[Any]) -> None:
         """Return nothing: trials are made when they run."""

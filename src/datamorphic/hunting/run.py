@@ -88,6 +88,8 @@ class Hunter:
         self.trials: list[HuntTrial] = []
         self.violations: list[ViolatingGroup] = []
         self.monitor: HuntMonitor
+        self.interrupted = self.timed_out = False
+        self.seconds = 0.0
 
     # -- what is hunted ------------------------------------------------------------------------------------------------
 
@@ -115,7 +117,7 @@ class Hunter:
                 trial.record.calls = runner.calls - calls_before
 
         with Interrupts() as interrupts:
-            facts = self._run_trials(runner.name, run_one)
+            self._run_trials(runner.name, run_one)
         return self._build_result(
             name=runner.name,
             generator=proposer.name,
@@ -124,7 +126,6 @@ class Hunter:
             failed=runner.failures,
             failure_message=runner.most_frequent_message,
             function=subject.model,
-            **facts,
         )
 
     def hunt_system(
@@ -137,27 +138,18 @@ class Hunter:
         """Run the trials against a system whose inputs are those of a space."""
         proposer = make_proposer(relations, self.options, has_space=True)
         _set_answerer(proposer, lambda parts: [executor.execute(Points(space, part)).values for part in parts])
-        facts = self._drive_trials(
-            executor, lambda trial: to_flow(self._start_trial(proposer, trial), space, read_outputs)
-        )
+        self._drive_trials(executor, lambda trial: to_flow(self._start_trial(proposer, trial), space, read_outputs))
         return self._build_result(
-            name=executor.name,
-            generator=proposer.name,
-            relations=proposer.relations,
-            columns=space.names,
-            space=space,
-            **facts,
+            name=executor.name, generator=proposer.name, relations=proposer.relations, columns=space.names, space=space
         )
 
     def hunt_rows(self, executor: Executor, inputs: Points) -> Hunt:
         """Run the trials on rows of data."""
         relations = fit_relations(self.execution.subject.relations, executor, inputs)
         executor = prepare_executor(relations, executor)
-
-        facts = self._drive_trials(executor, lambda trial: RowTrial(trial, relations, inputs).run())
-        return self._build_result(
-            name=executor.name, generator=ROWS, relations=relations, columns=inputs.space.names, **facts
-        )
+        self._drive_trials(executor, lambda trial: RowTrial(trial, relations, inputs).run())
+        names = inputs.space.names
+        return self._build_result(name=executor.name, generator=ROWS, relations=relations, columns=names)
 
     def hunt_training_sets(self) -> Hunt:
         """Run the trials of a learner on training sets."""
@@ -165,16 +157,11 @@ class Hunter:
         learner: Any = subject.model
         relations = [relation for relation in subject.relations if isinstance(relation, LearnerRelation)]
         judge = TrainingJudge(learner, relations, options.data, options.target, self.seed)
-        facts = self._drive_trials(
+        self._drive_trials(
             judge.system, lambda trial: TrainingTrial(trial, judge).run(), cache=None, recheck=0, alive=True
         )
-        return self._build_result(
-            name=options.name or judge.name,
-            generator=TRAINING_SETS,
-            relations=relations,
-            columns=judge.columns,
-            **facts,
-        )
+        name = options.name or judge.name
+        return self._build_result(name=name, generator=TRAINING_SETS, relations=relations, columns=judge.columns)
 
     # -- trials --------------------------------------------------------------------------------------------------------
 
@@ -183,10 +170,8 @@ class Hunter:
         judge = partial(judge_proposed, trial, proposer.clone(trial.make_rng()))
         return trial.run(judge, len(proposer.relations), self.options.max_groups)
 
-    def _drive_trials(
-        self, executor: Executor, make_flow: Callable[[Trial], Flow[None]], **details: Any
-    ) -> dict[str, Any]:
-        """Run trials that query a system, and return facts of the result."""
+    def _drive_trials(self, executor: Executor, make_flow: Callable[[Trial], Flow[None]], **details: Any) -> None:
+        """Run trials that query a system."""
         execution = self.execution
 
         def run_one(trial: Trial) -> None:
@@ -196,7 +181,7 @@ class Hunter:
             finally:
                 trial.record.calls = execution.counter.calls - calls_before
 
-        return self._run_trials(executor.name, run_one, lambda: execution.seconds, execution.recall)
+        self._run_trials(executor.name, run_one, lambda: execution.seconds, execution.recall)
 
     def _run_trials(
         self,
@@ -204,10 +189,10 @@ class Hunter:
         run_one: Callable[[Trial], None],
         measure_seconds: Callable[[], float] = read_clock,
         recall: Callable[[Callable[[], bool]], bool] = lambda measure: measure(),
-    ) -> dict[str, Any]:
-        """Run all trials, or those until an interrupt or the end of the time, and return facts of the result."""
+    ) -> None:
+        """Run all trials, or those until an interrupt or the end of the time."""
         options, start_time = self.options, read_clock()
-        interrupted = is_over = False
+        is_over = False
         with Progress(f"hunting {name}", options.progress) as display:
             self.monitor = HuntMonitor(options, display, measure_seconds, recall)
             for number in range(options.trials):
@@ -218,20 +203,21 @@ class Hunter:
                 try:
                     run_one(trial)
                 except OutOfBudget as error:
-                    interrupted, is_over = isinstance(error, Interrupted), not isinstance(error, Interrupted)
+                    self.interrupted = isinstance(error, Interrupted)
+                    is_over = not self.interrupted
                     break
                 except KeyboardInterrupt:  # report the trials so far
-                    interrupted = True
+                    self.interrupted = True
                     break
         is_cut_off = len(self.trials) < options.trials or self.trials[-1].exhausted
-        return {
-            "seconds": read_clock() - start_time,
-            "interrupted": interrupted,
-            "timed_out": (is_over or self.monitor.is_over) and is_cut_off,
-        }
+        self.seconds = read_clock() - start_time
+        self.timed_out = (is_over or self.monitor.is_over) and is_cut_off
 
     def _build_result(self, *, relations: Sequence[MetamorphicRelation], columns: Sequence[str], **facts: Any) -> Hunt:
         return Hunt(
+            seconds=self.seconds,
+            interrupted=self.interrupted,
+            timed_out=self.timed_out,
             relations=tuple(relations),
             columns=tuple(columns),
             trials=self.trials,
@@ -239,13 +225,13 @@ class Hunter:
             budget=self.options.max_groups,
             seed=self.seed,
             time_limit=self.options.max_seconds,
-            unfinished=self._list_unfinished(facts["timed_out"]),
+            unfinished=self._list_unfinished(),
             **facts,
         )
 
-    def _list_unfinished(self, timed_out: bool) -> tuple[str, ...]:
+    def _list_unfinished(self) -> tuple[str, ...]:
         """Return what a budget of time did not reach; the time of a hunt without a budget is what it is."""
-        if not timed_out or self.options.limits.seconds is None:
+        if not self.timed_out or self.options.limits.seconds is None:
             return ()
         count, trials = len(self.trials), self.options.trials
         rest = [f"{pluralize(trials - count, 'further trial')}"] if count < trials else []

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import datamorphic as dm
-from datamorphic.data.loans.attributes import ATTRIBUTE_NAMES, ATTRIBUTES, STATES
+from datamorphic.data.loans.attributes import ATTRIBUTE_NAMES, ATTRIBUTES
 from datamorphic.data.loans.book import make_loan_book
 from datamorphic.data.loans.true_risk import default_probability
 from datamorphic.errors import ArgumentError, DataError
@@ -28,7 +28,8 @@ def loans(vintage: int) -> pd.DataFrame:
 def test_attributes_have_possible_values(loans: pd.DataFrame) -> None:
     assert tuple(loans.columns) == (*ATTRIBUTE_NAMES, "default")
     assert len(ATTRIBUTE_NAMES) == 15
-    assert len(STATES) == 56
+    (state,) = (attribute for attribute in ATTRIBUTES if attribute.name == "state")
+    assert len(state.codes) == 56
     for attribute in ATTRIBUTES:
         column = loans[attribute.name]
         available = column[column != attribute.sentinel]
