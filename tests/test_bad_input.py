@@ -21,7 +21,7 @@ from datamorphic.errors import (
     TestSystemError,
     UntrustedError,
 )
-from datamorphic.space.serialize import space_from_dict
+from datamorphic.space.serialisation import space_from_dict
 from support.cases import in_one_test
 
 FRAME = pd.DataFrame({"x": [0.0, 1.0, 2.0], "n": [10, 20, 30], "c": ["a", "b", "a"]})

@@ -1,7 +1,8 @@
-"""Comments, docstrings, messages and pages are in British spelling; names that other libraries chose stay as they are."""
+"""Comments, docstrings, messages, pages and our own names are in British spelling; names of other libraries stay."""
 
 from __future__ import annotations
 
+import ast
 import re
 from itertools import chain
 from pathlib import Path
@@ -9,20 +10,34 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 #: "serialize" would be found, "parametrize" (pytest's word) would not
 STEMS = (
-    "capital|categor|character|emphas|final|general|initial|maxim|minim|normal|optim|organ|parallel|random|recogn|regular|"
-    "serial|special|standard|summar|symbol|synchron|util|visual"
+    "capital|categor|character|emphas|final|general|initial|maxim|minim|normal|optim|organ|parallel|plural|random|recogn|regular|"
+    "serial|special|standard|summar|symbol|synchron|util|vector|visual"
 )
-AMERICAN = re.compile(
-    rf"(?<![\w./\"'=-])(?:un|re)?(?:(?:{STEMS})iz(?:e|es|ed|er|ers|ing|able|ation|ations)|analyz(?:e|es|ed|er|ing)|"
+WORDS = (
+    rf"(?:un|re)?(?:(?:{STEMS})iz(?:e|es|ed|er|ers|ing|able|ation|ations)|analyz(?:e|es|ed|er|ing)|"
     r"behaviors?|canceled|centers?|centered|colors?|colored|favors?|favorite|gray|honors?|judgments?|labeled|labeling|"
-    r"modeled|modeling|neighbors?|neighboring|toward)(?![\w(=:/\"'-]|\.\w)",
-    re.IGNORECASE,
+    r"modeled|modeling|neighbors?|neighboring|toward)"
 )
+AMERICAN = re.compile(rf"(?<![\w./\"'=-]){WORDS}(?![\w(=:/\"'-]|\.\w)", re.IGNORECASE)
+#: within a name: normalize_name, CaseColors
+AMERICAN_PART = re.compile(WORDS, re.IGNORECASE)
+#: names that users know, or that follow the name another program has for the thing
+OTHERS_NAMES = {
+    "is_vectorized",  # an attribute of programs
+    "starts_with_vectorizer",  # vectorizers of scikit-learn
+    "ga_optimize_filter",  # commands of Morphy
+    "ga_optimize_random_removal",
+    "ga_optimize_strongest_mutant",
+    "ga_optimize_weakest_removal",
+    "test_the_command_leaves_no_files_and_honours_no_color",  # the variable NO_COLOR
+}
 #: what is written for people in a module
 DOCSTRING = re.compile(r'"""(.*?)"""', re.DOTALL)
 COMMENT_OR_TEXT = re.compile(r'(?:^|\s)#:? (.*)$|"([^"\n]* [^"\n]* [^"\n]*)"', re.MULTILINE)
 #: names in a text: code, links, titles of papers, and people
-NAMES = re.compile(r"``[^`]*``|`[^`]*`|<[^>]*>|\]\([^)]*\)|\{[^}]*\}|>>> .*|Mister Gray|the generalization error")
+NAMES = re.compile(
+    r"``[^`]*``|`[^`]*`|<[^>]*>|\]\([^)]*\)|\{[^}]*\}|>>> .*|Mister Gray|the generalization error|vectorizer"
+)
 
 
 def list_prose(file):
@@ -47,6 +62,55 @@ def test_the_spelling_is_british():
         for match in AMERICAN.finditer(NAMES.sub("", prose))
     ]
     assert not mistakes, "\n".join(mistakes)
+
+
+def list_own_names(file):
+    """Yield the names that a module defines: its own, and those of classes, functions, parameters, variables and attributes."""
+    yield file.stem
+    text = file.read_text(encoding="utf-8")
+    if not AMERICAN_PART.search(text):  # or it need not be parsed
+        return
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == "self":
+            yield node.attr
+
+
+def is_american(name):
+    parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)
+    return any(AMERICAN_PART.fullmatch(part) for part in parts)
+
+
+def test_names_are_in_british_spelling():
+    mistakes = {
+        f"{file.relative_to(ROOT)}: {name}"
+        for pattern in ("src/**/*.py", "tests/**/*.py")
+        for file in ROOT.glob(pattern)
+        for name in list_own_names(file)
+        if name not in OTHERS_NAMES and is_american(name)
+    }
+    assert not mistakes, "\n".join(sorted(mistakes))
+
+
+def test_american_names_are_found(tmp_path):
+    file = tmp_path / "serialize.py"
+    file.write_text(
+        "class ColorBar:\n    def normalize_name(self, MAX_COLORS, fabricated=0):\n        self._summarized = gray = 1\n"
+        "        plot.color = normalise(value, normalize=neighbors)\n"
+    )
+    assert {name for name in list_own_names(file) if is_american(name)} == {
+        "serialize",
+        "ColorBar",
+        "normalize_name",
+        "MAX_COLORS",
+        "_summarized",
+        "gray",
+    }
 
 
 def test_american_words_are_found():

@@ -22,16 +22,16 @@ class CaseInsensitiveMapping(Mapping[str, T]):
         kind: str,
         items: Mapping[str, Any],
         aliases: Mapping[str, str] | None = None,
-        normalize: Callable[[str], str] = str.casefold,
+        normalise: Callable[[str], str] = str.casefold,
     ) -> None:
-        self._kind, self._normalize = kind, normalize
+        self._kind, self._normalise = kind, normalise
         self._items = dict(items)
-        self._full_names = {normalize(name): name for name in items}
-        self._full_names |= {normalize(alias): name for alias, name in (aliases or {}).items()}
+        self._full_names = {normalise(name): name for name in items}
+        self._full_names |= {normalise(alias): name for alias, name in (aliases or {}).items()}
 
     def find_name(self, name: str) -> str:
         """Return the name of an item as it is written; raise `DataError` if there is none."""
-        full_name = self._full_names.get(self._normalize(str(name)))
+        full_name = self._full_names.get(self._normalise(str(name)))
         if full_name is None:
             raise DataError(f"There is no {self._kind} {name!r}. {suggest_name(name, self._items)}")
         return full_name
@@ -41,7 +41,7 @@ class CaseInsensitiveMapping(Mapping[str, T]):
         return item
 
     def __contains__(self, name: object) -> bool:
-        return self._normalize(str(name)) in self._full_names
+        return self._normalise(str(name)) in self._full_names
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._items)

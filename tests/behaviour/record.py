@@ -73,7 +73,7 @@ def run_section(name: str) -> Outcome:
     except Exception:
         return Outcome(name, error=traceback.format_exc(limit=-3))
     whole = value if name.startswith(WHOLE_SECTIONS) else None
-    return Outcome(name, compute_fingerprint(value), summarize(value), whole, seconds=time.perf_counter() - began)
+    return Outcome(name, compute_fingerprint(value), summarise(value), whole, seconds=time.perf_counter() - began)
 
 
 def load_sections() -> dict[str, Any]:
@@ -91,7 +91,7 @@ def is_chosen(name: str, only: Sequence[str]) -> bool:
     )
 
 
-def summarize(value: Any) -> Any:
+def summarise(value: Any) -> Any:
     """Return the main numbers of a value: scalars at its top, and sizes of whatever is larger."""
     if isinstance(value, dict) and set(value) != {"index", "columns"}:
         return {name: _brief(item) for name, item in list(value.items())[:MAX_SUMMARY_ITEMS]}

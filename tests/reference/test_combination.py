@@ -26,13 +26,13 @@ def make_system(functions, forbidden=()):
     """A test system of functions of whole numbers; a step is forbidden for some values by its case filter."""
     morphisms = []
     for number, (function, arity) in enumerate(functions):
-        vectorized = np.vectorize(function, otypes=[np.float64])
+        vectorised = np.vectorize(function, otypes=[np.float64])
         mark = MorphismMark(kind="datamorphism", points=True, filter=f"allowed_{number}" if forbidden else None)
         morphisms.append(
             Morphism(
                 name=f"d{number}",
                 mark=mark,
-                function=lambda *points, f=vectorized: dm.Points(SPACE, f(*(p.codes for p in points))),
+                function=lambda *points, f=vectorised: dm.Points(SPACE, f(*(p.codes for p in points))),
                 arity=arity,
                 location=f"d{number}",
             )

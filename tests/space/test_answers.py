@@ -11,7 +11,7 @@ import pytest
 
 from datamorphic.space.answers import Record, is_collection, to_hashable
 from datamorphic.space.outputs import Outputs
-from datamorphic.space.serialize import value_from_json, value_to_json
+from datamorphic.space.serialisation import value_from_json, value_to_json
 from datamorphic.systems.coerce import to_outputs
 from support.cases import in_one_test
 

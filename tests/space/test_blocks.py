@@ -10,7 +10,7 @@ import pytest
 
 import datamorphic as dm
 from datamorphic.space.blocks import infer_block, restore_frame
-from datamorphic.space.serialize import space_from_dict, space_to_dict
+from datamorphic.space.serialisation import space_from_dict, space_to_dict
 from support.cases import in_one_test
 
 RNG = np.random.default_rng(0)

@@ -11,7 +11,7 @@ import pytest
 import datamorphic as dm
 from datamorphic.space import geometry
 from datamorphic.space.constraints import Compare, Dependency, LinearEquality
-from datamorphic.space.serialize import space_from_dict, space_to_dict
+from datamorphic.space.serialisation import space_from_dict, space_to_dict
 from support.cases import LONG
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import datamorphic as dm
-from datamorphic.space.serialize import space_from_dict, space_to_dict
+from datamorphic.space.serialisation import space_from_dict, space_to_dict
 
 SULFUR = [dm.Continuous("free", 0, 70), dm.Continuous("total", 0, 300)]
 HOT = [

@@ -7,7 +7,7 @@ import numpy as np
 from datamorphic.runs.journal import pack_outputs, unpack_outputs
 from datamorphic.space.outputs import Outputs
 from datamorphic.space.partition import RowPartition
-from datamorphic.space.serialize import value_from_json, value_to_json
+from datamorphic.space.serialisation import value_from_json, value_to_json
 
 
 def test_partitions_are_the_same_after_json():

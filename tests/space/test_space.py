@@ -13,7 +13,7 @@ from hypothesis import given
 
 import datamorphic as dm
 from datamorphic.space.points import Points
-from datamorphic.space.serialize import space_from_dict, space_to_dict
+from datamorphic.space.serialisation import space_from_dict, space_to_dict
 from support import faulty_systems as faulty
 from support.cases import in_one_test
 from support.space_strategies import spaces

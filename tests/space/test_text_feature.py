@@ -13,7 +13,7 @@ import pytest
 import datamorphic as dm
 from datamorphic.errors import DataError, SpaceError
 from datamorphic.space.neighbours import find_nearest
-from datamorphic.space.serialize import space_from_dict, space_to_dict
+from datamorphic.space.serialisation import space_from_dict, space_to_dict
 from datamorphic.space.text_feature import TEXTS, TextTable
 from support.cases import in_one_test
 

@@ -63,11 +63,11 @@ def find_requirements(project: Mapping[str, Any], group: str) -> set[str]:
                 line for extra in match["extras"].split(",") for line in project["optional-dependencies"][extra.strip()]
             ]
         else:
-            names.add(normalize(match["name"]))
+            names.add(normalise(match["name"]))
     return names
 
 
-def normalize(name: str) -> str:
+def normalise(name: str) -> str:
     """Return the name of a package as package indexes compare it."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
@@ -75,7 +75,7 @@ def normalize(name: str) -> str:
 def read_pins(lines: str) -> dict[str, str]:
     """Return the versions of packages by name, from the lines ``name==version`` of uv."""
     pins = (line.partition(";")[0].partition("==") for line in lines.splitlines())
-    return {normalize(name): version.strip() for name, equals, version in pins if equals}
+    return {normalise(name): version.strip() for name, equals, version in pins if equals}
 
 
 def resolve(platform: str, python: str, group: str) -> Resolution:

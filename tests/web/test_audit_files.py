@@ -7,7 +7,7 @@ import pytest
 import datamorphic as dm
 from datamorphic.core.result import Finding
 from datamorphic.errors import UsageError
-from datamorphic.web.audit_files import EXPORTS, export_result, pin_result, summarize_findings
+from datamorphic.web.audit_files import EXPORTS, export_result, pin_result, summarise_findings
 from datamorphic.web.jobs import RESULT_FILE
 
 
@@ -38,7 +38,7 @@ def folder(tmp_path):
 
 
 def test_findings_come_in_the_order_of_the_report_with_what_they_suggest(folder):
-    findings = summarize_findings(folder)
+    findings = summarise_findings(folder)
     assert [finding.about for finding in findings] == ["id", "x"]
     assert findings[0].declarations == (("invariant", "id"), ("protected", "id"))  # of the evidence, too
 

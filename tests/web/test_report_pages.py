@@ -24,7 +24,7 @@ from datamorphic.web.pages.hunts import (
     parse_hunt,
 )
 from datamorphic.web.pages.relations import LEARNERS, build_relation_arguments, list_relations
-from datamorphic.web.pages.trees import summarize_coverage
+from datamorphic.web.pages.trees import summarise_coverage
 from datamorphic.web.subject import ChosenSubject
 
 # -- hunts -----------------------------------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ def test_the_newest_figures_of_each_criterion(tmp_path):
         _write_job(tmp_path, 2, base | {"criterion": "DTC", "covered": 1, "share": 0.1}),
         _write_job(tmp_path, 1, base | {"criterion": "BVA", "covered": 1, "share": 0.1}, subject=("other", "d")),
     ]
-    assert summarize_coverage(jobs, ["m", "d"]) == [
+    assert summarise_coverage(jobs, ["m", "d"]) == [
         ("DTC", "400", "22 of 22 leaves", "100%"),
         ("DTMT", "400", "kill 87 of 114 mutants", "76.3%"),
     ]

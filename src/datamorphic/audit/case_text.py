@@ -16,7 +16,7 @@ from ..reporting.marked_text import MarkedText, has_several_words
 from ..space.blocks import split_value_name
 from ..space.outputs import Outputs
 from ..space.points import Batch
-from ..space.serialize import value_to_json
+from ..space.serialisation import value_to_json
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -144,7 +144,7 @@ def find_protected_attribute(name: str, categories: Sequence[object] = ()) -> st
         if attribute == "age" and set(words).intersection(table.ages_of_things):
             continue
         for text in names:
-            normalized = " ".join(split_name(text))
-            if f" {normalized} " in padded or normalized.replace(" ", "") == joined:
+            phrase = " ".join(split_name(text))
+            if f" {phrase} " in padded or phrase.replace(" ", "") == joined:
                 return attribute
     return ""

@@ -26,7 +26,7 @@ from ..space.blocks import Sequence as BlockSequence
 from ..space.constraints import Constraint
 from ..space.features import Codes
 from ..space.points import Points
-from ..space.serialize import value_from_json
+from ..space.serialisation import value_from_json
 from ..space.space import Space
 from .case_text import name_position, split_blocks
 from .outcome import Outcome

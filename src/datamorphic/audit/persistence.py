@@ -8,7 +8,7 @@ from ..core.execute import Execution
 from ..errors import UsageError
 from ..morphisms.subject import SubjectUnderTest
 from ..space.points import Points
-from ..space.serialize import value_from_json
+from ..space.serialisation import value_from_json
 from .check import CheckObserver
 from .outcome import Outcome
 

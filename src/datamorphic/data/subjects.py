@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from .._registry import CaseInsensitiveMapping
 from ..morphisms.decorators import datamorphism, executor, seed_maker
-from ..morphisms.morphism import normalize_name
+from ..morphisms.morphism import normalise_name
 from ..morphisms.system import TestSystem
 from ..space.features import Continuous
 from ..space.points import Points
@@ -118,7 +118,7 @@ class Subjects(CaseInsensitiveMapping[TestSystem]):
     """The subjects by name. Case, spaces and underscores do not matter: ``subjects["box_1"]`` is "Box 1"."""
 
     def __init__(self) -> None:
-        super().__init__("subject", RULES, normalize=normalize_name)
+        super().__init__("subject", RULES, normalise=normalise_name)
 
     def __getitem__(self, name: str) -> TestSystem:
         full_name = self.find_name(name)

@@ -20,7 +20,7 @@ from ..runs.flow import ask
 from ..space.encoding import find_fault
 from ..space.outputs import Outputs, Status
 from ..space.points import Points
-from ..space.serialize import space_from_dict, space_to_dict, value_from_json, value_to_json
+from ..space.serialisation import space_from_dict, space_to_dict, value_from_json, value_to_json
 from .changes import Rows, thin_rows
 from .front_data import FrontData, get_extra_call_limit, query_quietly
 

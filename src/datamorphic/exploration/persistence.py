@@ -16,7 +16,7 @@ from ..runs.flow import ask
 from ..runs.keep import compare_settings
 from ..space.outputs import Status
 from ..space.points import Points
-from ..space.serialize import value_from_json, value_to_json
+from ..space.serialisation import value_from_json, value_to_json
 from .front import ANSWERS_RELATION, FRONT_FILE, Front
 from .options import WalkOptions
 

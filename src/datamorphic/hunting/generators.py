@@ -36,7 +36,7 @@ def find_generator(name: GeneratorLike) -> tuple[type[Generator], dict[str, Any]
     if isinstance(name, type) and issubclass(name, Generator):
         return name, {}
     names = [*GENERATORS, *VARIANTS]
-    known = {_normalize_name(known): known for known in names}.get(_normalize_name(str(name)))
+    known = {_normalise_name(known): known for known in names}.get(_normalise_name(str(name)))
     if known is None:
         raise ArgumentError(f"There is no generator {name!r}. {suggest_name(str(name), names)}")
     base_name, options = VARIANTS.get(known, (known, {}))
@@ -65,5 +65,5 @@ def validate_options(kind: type, options: Iterable[str]) -> None:
             )
 
 
-def _normalize_name(name: str) -> str:
+def _normalise_name(name: str) -> str:
     return "".join(character for character in name.lower() if character.isalnum() or character == "+")

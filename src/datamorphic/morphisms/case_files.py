@@ -20,7 +20,7 @@ from ..errors import DataError
 from ..space.encoding import find_fault
 from ..space.outputs import Outputs, Status
 from ..space.points import Points
-from ..space.serialize import space_from_dict, space_to_dict
+from ..space.serialisation import space_from_dict, space_to_dict
 from ..space.space import Space
 from ..space.table_files import read_table
 from .case_columns import NO_ORIGIN, CaseColumns, CaseKind, Correctness

@@ -16,7 +16,7 @@ from ..runs.flow import Budget
 from . import stock
 from .case_statistics import compute_statistics, list_failures, measure_distances
 from .cases import TestSet
-from .morphism import Morphism, normalize_name
+from .morphism import Morphism, normalise_name
 from .system import TestSystem, judge_verdicts
 
 #: functions of every test set, by kind and name, for test systems that do not have their own
@@ -113,7 +113,7 @@ def _find(system: TestSystem, name: str, kind: str | None) -> Morphism | tuple[s
     except TestSystemError as error:
         for stock_kind, functions in STOCK_FUNCTIONS.items():
             for stock_name in functions:
-                if normalize_name(stock_name) == normalize_name(name) and kind in (None, stock_kind):
+                if normalise_name(stock_name) == normalise_name(name) and kind in (None, stock_kind):
                     return stock_name, stock_kind
         stock_names = [
             known

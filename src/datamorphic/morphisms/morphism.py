@@ -39,7 +39,7 @@ ARGUMENT_LIMITS: dict[str, tuple[int, int | None, str]] = {
 }
 
 
-def normalize_name(name: str) -> str:
+def normalise_name(name: str) -> str:
     """Return a name in lower case without separators, for comparisons.
 
     ``RandomValue200`` and ``random_value_200`` are the same name.

@@ -13,7 +13,7 @@ from ..errors import DataError
 from ..runs.progress import Progress
 from ..space.features import Categorical, Codes, Feature
 from ..space.points import Points
-from ..space.serialize import value_from_json, value_to_json
+from ..space.serialisation import value_from_json, value_to_json
 from ..space.space import Space
 from ..space.text_feature import Text
 from .law_result import LawReport

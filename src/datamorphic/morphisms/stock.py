@@ -19,7 +19,7 @@ from ..space.points import Points
 from ..space.space import Space
 from .cases import TestSet
 from .decorators import MorphismMark
-from .morphism import Morphism, normalize_name
+from .morphism import Morphism, normalise_name
 from .system import TestSystem
 from .terrain import Step, Terrain, build_native_terrain
 
@@ -107,9 +107,9 @@ def _select_moves(steps: Mapping[str, Step], names: Iterable[str], owner: str) -
     """Return the moves of these names; a feature's name stands for all its moves."""
     selection: dict[str, Step] = {}
     for name in [names] if isinstance(names, str) else names:
-        key = normalize_name(str(name))
-        matches = [known for known in steps if normalize_name(known) == key]
-        matches = matches or [known for known in steps if normalize_name(known.partition("_")[2]) == key]
+        key = normalise_name(str(name))
+        matches = [known for known in steps if normalise_name(known) == key]
+        matches = matches or [known for known in steps if normalise_name(known.partition("_")[2]) == key]
         if not matches:
             raise TestSystemError(f"{owner} has no move {name!r}. {suggest_name(name, steps)}")
         selection |= {known: steps[known] for known in matches}

@@ -26,7 +26,7 @@ from ..systems.base import CallStyle, Executor, Function
 from .case_columns import NO_ORIGIN, CaseKind, Correctness, make_missing_outputs
 from .cases import TestSet, Verdict
 from .decorators import get_mark
-from .morphism import ARGUMENT_LIMITS, Morphism, normalize_name
+from .morphism import ARGUMENT_LIMITS, Morphism, normalise_name
 from .open_space import infer_open_points
 
 BATCHES_PER_QUERY = 8  # enough for several workers; progress is shown, and a budget or Ctrl-C ends, between queries
@@ -174,7 +174,7 @@ class TestSystem:
         """The binary datamorphism called mid or midpoint, or the only binary one."""
         binary = {name: m for name, m in self.datamorphisms.items() if m.arity == 2}
         for name, morphism in binary.items():
-            if normalize_name(name) in ("mid", "midpoint"):
+            if normalise_name(name) in ("mid", "midpoint"):
                 return morphism
         return next(iter(binary.values())) if len(binary) == 1 else None
 
@@ -182,7 +182,7 @@ class TestSystem:
         morphisms = self._by_kind[kind]
         if name in morphisms:
             return morphisms[name]
-        matches = [candidate for candidate in morphisms if normalize_name(candidate) == normalize_name(name)]
+        matches = [candidate for candidate in morphisms if normalise_name(candidate) == normalise_name(name)]
         if len(matches) > 1:
             raise TestSystemError(
                 f"{name!r} is ambiguous: it matches {', '.join(map(repr, matches))}. Write the name as declared."

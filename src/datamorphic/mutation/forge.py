@@ -87,7 +87,7 @@ def read_program(module_or_path: ModuleType | FilePath) -> ModuleSource:
         name = spec.name if spec else module_or_path.__name__
         if not file.endswith(".py"):
             try:  # it may be in an archive or in memory
-                return ModuleSource(_normalize_newlines(inspect.getsource(module_or_path)), name, package, file)
+                return ModuleSource(_normalise_newlines(inspect.getsource(module_or_path)), name, package, file)
             except (OSError, TypeError):
                 raise DataError(
                     f"The module {name} has no Python source: it is compiled or built in. Give a module written in Python."
@@ -104,10 +104,10 @@ def read_program(module_or_path: ModuleType | FilePath) -> ModuleSource:
         raise DataError(f"{path} cannot be read: {error.strerror}.") from None
     except (SyntaxError, UnicodeError) as error:
         raise DataError(f"{path} cannot be decoded as text: {error}.") from None
-    return ModuleSource(_normalize_newlines(text), path.stem, "", str(path))
+    return ModuleSource(_normalise_newlines(text), path.stem, "", str(path))
 
 
-def _normalize_newlines(text: str) -> str:
+def _normalise_newlines(text: str) -> str:
     """Return a text with the line breaks that Python counts."""
     return text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
 
@@ -151,7 +151,7 @@ def make_mutants(
             raise ArgumentError(f"There is no mutation operator {operator!r}. {suggest_name(operator, OPERATORS)}")
     if not isinstance(text, str):
         reject("text", "make_mutants", "the text of a module", text)
-    text = _normalize_newlines(text)
+    text = _normalise_newlines(text)
     try:
         mutants = list(_iter_mutants(text, _parse(text, name)))
     except RecursionError:
@@ -291,7 +291,7 @@ def load_module(source: str, name: str, package: str = "") -> Iterator[ModuleTyp
     `linecache`, so that tracebacks show its lines. With a `package`, relative imports work.
     """
     module_name = f"{package}._mutant_{next(_module_numbers)}_{name.rpartition('.')[2]}".lstrip(".")
-    file, text = f"<{module_name}>", _normalize_newlines(source)
+    file, text = f"<{module_name}>", _normalise_newlines(source)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         code = compile(text, file, "exec", dont_inherit=True)

@@ -16,7 +16,7 @@ import numpy as np
 
 from .._validation import is_frame
 from ..space.points import Points
-from ..space.serialize import space_to_dict
+from ..space.serialisation import space_to_dict
 
 
 def compute_model_hash(model: object) -> str | None:

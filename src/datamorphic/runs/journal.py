@@ -28,7 +28,7 @@ from .._clock import read_clock
 from ..errors import DataError, OutOfBudget, StoreError
 from ..space.outputs import Outputs
 from ..space.points import Batch, Points
-from ..space.serialize import value_from_json, value_to_json
+from ..space.serialisation import value_from_json, value_to_json
 from ..systems.base import ScoreRequest, SystemTraits
 from ..systems.guard import SolvedPiece
 from ..systems.training import TrainingBatch

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from .._tables import read_document
 from .._text import suggest_name
-from ..morphisms.morphism import normalize_name
+from ..morphisms.morphism import normalise_name
 from .call_options import CALL_OPTIONS
 
 ALL = "ALL"  # in a list: every morphism of that kind
@@ -121,14 +121,14 @@ def _list_commands() -> Iterator[Command]:
 
 #: all commands by name, in the order of the guide
 COMMANDS: dict[str, Command] = {command.name: command for command in _list_commands()}
-_BY_NORMALIZED_NAME = {
-    normalize_name(name): command for command in COMMANDS.values() for name in (command.name, *command.aliases)
+_BY_NORMALISED_NAME = {
+    normalise_name(name): command for command in COMMANDS.values() for name in (command.name, *command.aliases)
 }
 
 
 def find_command(name: str) -> Command | None:
     """Return the command of this name, in any style of case; None if there is none."""
-    return _BY_NORMALIZED_NAME.get(normalize_name(name))
+    return _BY_NORMALISED_NAME.get(normalise_name(name))
 
 
 def suggest_command(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..morphisms.morphism import normalize_name
+from ..morphisms.morphism import normalise_name
 from .grammar import FREE_TEXT_POSITIONS, Argument, Call, CommentLine, ListArgument, Script
 
 INDENTATION = "    "
@@ -29,17 +29,17 @@ def format_script(script: Script) -> str:
             text = f"//{line.text}"
         elif isinstance(line, Call):
             text = format_call(line)
-            if normalize_name(line.name) == "endrepeat":
+            if normalise_name(line.name) == "endrepeat":
                 depth = max(0, depth - 1)
         lines.append(f"{INDENTATION * depth}{text}".rstrip() + "\n")
-        if isinstance(line, Call) and normalize_name(line.name) == "repeat":
+        if isinstance(line, Call) and normalise_name(line.name) == "repeat":
             depth += 1
     return "".join(lines)
 
 
 def format_call(call: Call) -> str:
     """Return a command as one line."""
-    free_position = FREE_TEXT_POSITIONS.get(normalize_name(call.name))
+    free_position = FREE_TEXT_POSITIONS.get(normalise_name(call.name))
     arguments = [
         _format_argument(argument, is_free=position == free_position)
         for position, argument in enumerate(call.arguments)

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 from .._text import pluralize
 from ..errors import ScriptError
-from ..morphisms.morphism import normalize_name
+from ..morphisms.morphism import normalise_name
 
 MAX_SCRIPT_BYTES = 1_000_000
 MAX_SCRIPT_LINES = 50_000
@@ -215,7 +215,7 @@ class _LineParser:
 
     def _parse_arguments(self, name: str, opening: int) -> Iterator[Argument]:
         """Yield the arguments up to the closing parenthesis, and step over it."""
-        text_position = FREE_TEXT_POSITIONS.get(normalize_name(name))
+        text_position = FREE_TEXT_POSITIONS.get(normalise_name(name))
         self.skip_space()
         if self.peek() == ")" and text_position != 0:
             self.place += 1

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from .._text import suggest_name
 from ..errors import TestSystemError
-from ..morphisms.morphism import normalize_name
+from ..morphisms.morphism import normalise_name
 from ..morphisms.system import TestSystem
 from .commands import ALL, MAX_COUNT
 
@@ -100,7 +100,7 @@ class NameBook:
         declared = self._list_declared(kind)
         if (match := _find_match(name, declared)) is not None:
             return ScriptName(match)
-        key = normalize_name(name)
+        key = normalise_name(name)
         if (match := _find_match(name, PROVIDED_NAMES.get(kind, ()))) is not None:
             return ScriptName(match, True)
         for text, pattern in NUMBERED_NAMES.get(kind, {}).items():
@@ -186,14 +186,14 @@ class NameBook:
         moves, midpoints = self.list_moves(), self._list_midpoints()
         if (match := _find_match(name, [*moves, *midpoints])) is not None:
             return ScriptName(match)
-        key = normalize_name(name)
+        key = normalise_name(name)
         if key in MIDPOINT_NAMES and (self.system.midpoint is not None or midpoints == ["midpoint"]):
             return ScriptName("midpoint" if self.system.midpoint is None else self.system.midpoint.name)
         for move in moves:  # derived moves are called up_<feature>, in Morphy's examples <feature>Up
             kind, _, feature = move.partition("_")
-            feature_key = normalize_name(feature)
+            feature_key = normalise_name(feature)
             keys = {feature_key, *(alias for alias, target in self.aliases.items() if target == feature_key)}
-            kind_key = normalize_name(kind)
+            kind_key = normalise_name(kind)
             if key in {k + kind_key for k in keys} | {kind_key + k for k in keys}:
                 return ScriptName(move)
         hint = suggest_name(name[:100], [*moves, *midpoints])
@@ -218,7 +218,7 @@ class NameBook:
 
     def _find_model(self, key: str, name: str) -> str:
         for model in self.models:
-            if normalize_name(model) == key:
+            if normalise_name(model) == key:
                 return model
         if not self.models:
             raise TestSystemError(
@@ -233,5 +233,5 @@ def _find_match(name: str, known: Iterable[str]) -> str | None:
     candidates = list(known)
     if name in candidates:
         return name
-    key = normalize_name(name)
-    return next((candidate for candidate in candidates if normalize_name(candidate) == key), None)
+    key = normalise_name(name)
+    return next((candidate for candidate in candidates if normalise_name(candidate) == key), None)

@@ -17,7 +17,7 @@ from ..data.sets import TARGET, load
 from ..data.subjects import RULES, subjects
 from ..errors import TestSystemError, UsageError
 from ..morphisms.decorators import MorphismMark
-from ..morphisms.morphism import Morphism, normalize_name
+from ..morphisms.morphism import Morphism, normalise_name
 from ..morphisms.stock import derive
 from ..morphisms.system import TestSystem
 from .names import NameBook
@@ -107,7 +107,7 @@ class SpecMap:
         self._loaded: dict[str, ScriptSystem] = {}
 
     def _add(self, spec: str, name: str, make: Callable[[], ScriptSystem]) -> None:
-        self._sources[normalize_name(get_spec_name(spec))] = name, make
+        self._sources[normalise_name(get_spec_name(spec))] = name, make
 
     def add(self, source: ScriptSystem) -> None:
         """Let scripts name a test system that is already loaded."""
@@ -115,7 +115,7 @@ class SpecMap:
 
     def find(self, spec: str) -> ScriptSystem:
         """Return the test system of a name; folders and extension do not matter."""
-        key = normalize_name(get_spec_name(spec))
+        key = normalise_name(get_spec_name(spec))
         if key not in self._sources:
             known = dict.fromkeys(name for name, _ in self._sources.values())
             option = shlex.quote(f"{get_spec_name(spec)[:60]}=module:Class")

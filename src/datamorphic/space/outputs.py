@@ -16,7 +16,7 @@ from ..errors import DataError
 from .features import Mask
 from .labels import to_object_array
 from .points import RowSelection
-from .serialize import value_from_json, value_to_json
+from .serialisation import value_from_json, value_to_json
 
 if TYPE_CHECKING:
     import pyarrow as pa

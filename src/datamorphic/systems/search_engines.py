@@ -452,7 +452,7 @@ class TantivyIndex(SearchIndex):
         builder = builder.filter(tantivy.Filter.lowercase()).filter(tantivy.Filter.ascii_fold())
         if engine.language == "en":
             builder = builder.filter(tantivy.Filter.stemmer("english"))
-        self._analyzer = builder.build()
+        self._analyser = builder.build()
         schema = tantivy.SchemaBuilder()
         for name in texts:
             schema.add_text_field(name, tokenizer_name="words", index_option="freq")
@@ -461,7 +461,7 @@ class TantivyIndex(SearchIndex):
         schema.add_integer_field("row", fast=True)
         self._schema = schema.build()
         index = tantivy.Index(self._schema)
-        index.register_tokenizer("words", self._analyzer)
+        index.register_tokenizer("words", self._analyser)
         index.config_reader("manual")
         writer = index.writer(num_threads=1)  # one segment: documents with equal scores stay in their order
         departments = documents.departments or ("",) * len(documents)
@@ -479,7 +479,7 @@ class TantivyIndex(SearchIndex):
     def find(self, request: SearchRequest, limit: int) -> tuple[int, list[int]]:
         """Return the number of hits and the first rows, both from one search."""
         tantivy = self._tantivy
-        words = dict.fromkeys(word for text in request.words for word in self._analyzer.analyze(text))
+        words = dict.fromkeys(word for text in request.words for word in self._analyser.analyze(text))
         occurrence = tantivy.Occur.Must if self.match == "all" else tantivy.Occur.Should
         query = tantivy.Query.boolean_query([(occurrence, self._match_word(word)) for word in words])
         if request.department is not None:

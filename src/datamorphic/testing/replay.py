@@ -17,7 +17,7 @@ from ..runs.flow import Flow, Query
 from ..runs.keep import StoreOptions, open_store
 from ..space.encoding import is_missing
 from ..space.points import Batch, Points, Rows
-from ..space.serialize import value_from_json, value_to_json
+from ..space.serialisation import value_from_json, value_to_json
 from ..space.space import Space
 from ..systems.base import Executor
 from .profiles import Settings

@@ -238,7 +238,7 @@ def _find_turned(
     for mutant in range(len(operator)):
         shift = first - start[mutant]
         bound, is_swapped, count = limit[mutant], swapped[mutant], 0
-        if operator[mutant] < EQUAL:  # a loop of its own, which the compiler can vectorize
+        if operator[mutant] < EQUAL:  # a loop of its own, which the compiler can vectorise
             for place in range(start[mutant], end[mutant]):
                 turns = ((compared_values[place] <= bound) != is_swapped) != holds[place]
                 turned[shift + place] = turns

@@ -39,7 +39,7 @@ def read_result(folder: Path) -> AuditResult:
     return AuditResult.from_json((folder / RESULT_FILE).read_text(encoding="utf-8"))
 
 
-def summarize_findings(folder: Path) -> list[FindingSummary]:
+def summarise_findings(folder: Path) -> list[FindingSummary]:
     """Return the findings of a check-up in the order of its report."""
     return [
         FindingSummary(

@@ -13,7 +13,7 @@ from .studio import PAGES
 from .workspaces import Workspace
 
 ui.button.default_props("no-caps unelevated")
-PRIMARY_COLOR = "#1f5f8b"  # white text on it can be read; `studio.css` has the one for dark pages
+PRIMARY_COLOUR = "#1f5f8b"  # white text on it can be read; `studio.css` has the one for dark pages
 STYLE = files(__package__).joinpath("studio.css").read_text(encoding="utf-8")
 
 
@@ -22,7 +22,7 @@ def build_frame(workspace: Workspace, title: str, lead: str = "") -> Iterator[No
     """Build the frame of a page around what is built in the block."""
     ui.page_title(f"{title} · datamorphic studio")
     ui.add_css(STYLE)
-    ui.colors(primary=PRIMARY_COLOR)
+    ui.colors(primary=PRIMARY_COLOUR)
     ui.on_exception(_show_fault)
     dark = ui.dark_mode(value=app.storage.user.get("dark"))
     with ui.header().classes("studio-header"):

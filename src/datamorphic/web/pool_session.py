@@ -203,7 +203,7 @@ class PoolSession:
                 with contextlib.suppress(OSError):
                     old_path.unlink()
             self._written_front = front, path
-        return {"path": str(self._written_front[1]), **_summarize(front)}
+        return {"path": str(self._written_front[1]), **_summarise(front)}
 
     # -- state ---------------------------------------------------------------------------------------------------------
 
@@ -275,7 +275,7 @@ class PoolSession:
                     {"name": str(feature.name), "text": feature.describe()} for feature in pool.space.features[:50]
                 ],
                 "can_adopt": self._replayed_pool is not None,
-                "front": None if pool.front is None else _summarize(pool.front),
+                "front": None if pool.front is None else _summarise(pool.front),
                 "explorations": pool.explorations,
                 "measures": pool.measures[-MAX_MESSAGES:],
                 "judgements": pool.judgements[-MAX_MESSAGES:],
@@ -339,7 +339,7 @@ def _count_mutants(pool: TestPool) -> int:
     return int((pool.tests.kinds == CaseKind.MUTANT).sum())
 
 
-def _summarize(front: Front) -> dict[str, Any]:
+def _summarise(front: Front) -> dict[str, Any]:
     return {"pairs": len(front), "walks": front.walks, "runs": front.runs, "strategy": front.strategy}
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ..data.subjects import PLANE, RULES
 
 WIDTH, HEIGHT = 132, 42
-COLORS = {"red": (214, 69, 65), "blue": (58, 120, 186), "black": (45, 52, 60)}
+COLOURS = {"red": (214, 69, 65), "blue": (58, 120, 186), "black": (45, 52, 60)}
 #: what the pictures show, in words
 DESCRIPTIONS = {
     "Box 1": "A red box in a blue plane",
@@ -44,8 +44,8 @@ def draw_classifier(name: str) -> str:
     )
     labels = RULES[name](x.ravel(), y.ravel()).reshape(x.shape)
     pixels = np.zeros((*labels.shape, 3), dtype=np.uint8)
-    for label, color in COLORS.items():
-        pixels[labels == label] = color
+    for label, colour in COLOURS.items():
+        pixels[labels == label] = colour
     return "data:image/png;base64," + base64.b64encode(encode_png(pixels)).decode("ascii")
 
 

@@ -28,17 +28,17 @@ class Kernel:
     ----------
     function : callable
         The function as plain Python.
-    vectorized : callable, optional
+    vectorised : callable, optional
         Does the same by NumPy, which is faster than an interpreted loop.
     is_helper : bool
         Whether only kernels call it.
     """
 
     def __init__(
-        self, function: Callable[..., Any], vectorized: Callable[..., Any] | None = None, *, is_helper: bool = False
+        self, function: Callable[..., Any], vectorised: Callable[..., Any] | None = None, *, is_helper: bool = False
     ) -> None:
         self.function: Any = function
-        self.vectorized, self.is_helper = vectorized, is_helper
+        self.vectorised, self.is_helper = vectorised, is_helper
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the compiled function."""
@@ -58,7 +58,7 @@ class Kernel:
     @cached_property
     def plain(self) -> Callable[..., Any]:
         """The function without numba."""
-        return self.vectorized or self.replace_helpers(lambda helper: helper.plain)
+        return self.vectorised or self.replace_helpers(lambda helper: helper.plain)
 
     @property
     def is_ready(self) -> bool:
@@ -102,6 +102,6 @@ def compile_kernel(function: Callable[..., Any]) -> Kernel:
     return Kernel(function)
 
 
-def compile_helper(function: Callable[..., Any], vectorized: Callable[..., Any] | None = None) -> Kernel:
+def compile_helper(function: Callable[..., Any], vectorised: Callable[..., Any] | None = None) -> Kernel:
     """Return a helper, which is compiled as part of the kernels that call it."""
-    return Kernel(function, vectorized, is_helper=True)
+    return Kernel(function, vectorised, is_helper=True)

@@ -98,12 +98,12 @@ def measure_distances(layout: Layout, point_index: PointIndex, slot: int, row: F
     return 2.0 * differing / (last - first + differing) if layout.jaccard else np.sqrt(squares) + differing
 
 
-def _find_nearest_distance_vectorized(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> Any:
+def _find_nearest_distance_vectorised(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> Any:
     """Return the distance to the nearest point of a slot, by NumPy."""
     return measure_distances(layout, point_index, slot, row).min(initial=np.inf)
 
 
-@partial(compile_helper, vectorized=_find_nearest_distance_vectorized)
+@partial(compile_helper, vectorised=_find_nearest_distance_vectorised)
 def find_nearest_distance(layout: Layout, point_index: PointIndex, slot: int, row: Floats) -> Any:
     """Return the distance to the nearest point of a slot; infinity if there is none."""
     first, last = layout.start[slot], layout.start[slot + 1]

@@ -99,12 +99,12 @@ def _draw_sources(
                 draw_uniform(numbers, layout, slot, rows[i])
 
 
-def _find_nearest_group_distance_vectorized(layout: Layout, point_index: PointIndex, row: Floats) -> Any:
+def _find_nearest_group_distance_vectorised(layout: Layout, point_index: PointIndex, row: Floats) -> Any:
     """Return the distance to the nearest executed group as a whole, by NumPy."""
     return np.sum([measure_distances(layout, point_index, slot, row) for slot in range(layout.slots)], axis=0).min()
 
 
-@partial(compile_helper, vectorized=_find_nearest_group_distance_vectorized)
+@partial(compile_helper, vectorised=_find_nearest_group_distance_vectorised)
 def _find_nearest_group_distance(layout: Layout, point_index: PointIndex, row: Floats) -> Any:
     """Return the distance to the nearest executed group as a whole."""
     best = np.inf

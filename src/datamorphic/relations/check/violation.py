@@ -21,7 +21,7 @@ from ...space.labels import to_object_array
 from ...space.outputs import Outputs
 from ...space.partition import NOISE
 from ...space.points import Batch, Points
-from ...space.serialize import value_from_json, value_to_json
+from ...space.serialisation import value_from_json, value_to_json
 from ...systems.training import Floats, Training
 from ..base import JudgedGroups, split_statement
 from ..learner.base import ClusterRelation

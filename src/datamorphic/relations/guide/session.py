@@ -147,9 +147,9 @@ class GuideSession:
         if self.question is None:
             raise WrongAnswer("All questions are answered.")
         question = self.question
-        normalized = question.normalize(text)
-        value = question.read_value(normalized)
-        self.answers.append(Answer(question.id, normalized))
+        answer_text = question.normalise(text)
+        value = question.read_value(answer_text)
+        self.answers.append(Answer(question.id, answer_text))
         try:
             self.question = self._walk.send(value)
         except StopIteration as end:

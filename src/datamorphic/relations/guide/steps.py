@@ -53,7 +53,7 @@ class Question:
 
     Examples
     --------
-    >>> question = Question(id="color", text="Which color?", choices=(Choice("red"), Choice("green")), default="red")
+    >>> question = Question(id="colour", text="Which colour?", choices=(Choice("red"), Choice("green")), default="red")
     >>> question.accept("2"), question.accept("GREEN"), question.accept("")
     ('green', 'green', 'red')
     """
@@ -68,9 +68,9 @@ class Question:
 
     def accept(self, text: str) -> Any:
         """Return the value of an answer, or raise `WrongAnswer`."""
-        return self.read_value(self.normalize(text))
+        return self.read_value(self.normalise(text))
 
-    def normalize(self, text: str) -> str:
+    def normalise(self, text: str) -> str:
         """Return an answer as the text that is kept: the default for an empty one, the value of a choice for its number."""
         if len(text) > MAX_ANSWER_CHARACTERS:
             raise WrongAnswer(f"The answer has {len(text):,} characters. Expected at most {MAX_ANSWER_CHARACTERS:,}.")

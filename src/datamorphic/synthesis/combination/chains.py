@@ -21,7 +21,7 @@ import numpy.typing as npt
 from ..._text import suggest_name
 from ..._validation import validate_integer
 from ...errors import ArgumentError
-from ...morphisms.morphism import normalize_name
+from ...morphisms.morphism import normalise_name
 from ...space.features import Mask
 
 Integers = npt.NDArray[np.int64]  # rows, ids, or numbers of states or datamorphisms
@@ -283,9 +283,9 @@ def parse_strategy(name: str, order: int | None) -> tuple[str, int | None]:
                 f"The strategy {name!r} has the order {written_order}, but the argument order is {order!r}. Give one of them."
             )
         order = written_order
-    known = {normalize_name(strategy): strategy for strategy in STRATEGIES}
-    known |= {normalize_name(alias): strategy for alias, strategy in (PLAIN_NAMES | ALIASES).items()}
-    strategy = known.get(normalize_name(text))
+    known = {normalise_name(strategy): strategy for strategy in STRATEGIES}
+    known |= {normalise_name(alias): strategy for alias, strategy in (PLAIN_NAMES | ALIASES).items()}
+    strategy = known.get(normalise_name(text))
     if strategy is None:
         raise ArgumentError(f"There is no strategy {name!r}. {suggest_name(text, [*PLAIN_NAMES, *STRATEGIES])}")
     if strategy != BoundedSequences.strategy:

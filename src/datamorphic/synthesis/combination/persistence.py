@@ -12,7 +12,7 @@ from ...morphisms.morphism import Morphism
 from ...morphisms.system import TestSystem
 from ...runs.driver import drive
 from ...space.points import Points
-from ...space.serialize import value_from_json, value_to_json
+from ...space.serialisation import value_from_json, value_to_json
 from ...space.space import Space
 from .options import ChainOptions
 from .plan import MAX_ARITY

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from ..._text import suggest_name
 from ..._typing import ModelLike
 from ...errors import ArgumentError
-from ...morphisms.morphism import normalize_name
+from ...morphisms.morphism import normalise_name
 from ...morphisms.system import TestSystem
 from .coverage_metrics import BorderCoverage, LeafCoverage, TreeMutationScore, find_forest
 from .diversity import MeanNearestDistance
@@ -52,11 +52,11 @@ def _build_metric(
 ) -> FitnessMetric:
     if not isinstance(metric, str):
         return FunctionMetric(metric, executable=executable)
-    key = normalize_name(ALIASES.get(normalize_name(metric), metric))
-    if any(normalize_name(name) == key for name in system.set_metrics):
+    key = normalise_name(ALIASES.get(normalise_name(metric), metric))
+    if any(normalise_name(name) == key for name in system.set_metrics):
         return DeclaredMetric(system.find("set_metric", metric), executable=executable)
     for name, build in stock.items():
-        if normalize_name(name) == key:
+        if normalise_name(name) == key:
             return build()
     known = [*system.set_metrics, *stock]
     raise ArgumentError(f"There is no metric {metric!r}. {suggest_name(metric, known)}")

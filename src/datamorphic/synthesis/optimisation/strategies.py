@@ -14,7 +14,7 @@ import numpy as np
 from ..._text import suggest_name
 from ...errors import ArgumentError
 from ...morphisms.cases import TestSet
-from ...morphisms.morphism import normalize_name
+from ...morphisms.morphism import normalise_name
 from ...space.features import Mask
 from .diversity import thin_out_to
 from .metrics import REMOVAL_ROUNDS, FitnessMetric, Numbers, RowNumbers, remove_in_rounds
@@ -158,7 +158,7 @@ def find_strategy(name: str) -> type[OptimisationStrategy]:
     """Return a strategy by its plain or its published name, in any style of writing."""
     known = PLAIN_NAMES | STRATEGIES | {name.removeprefix("GA"): strategy for name, strategy in STRATEGIES.items()}
     for known_name, strategy in known.items():
-        if normalize_name(name) == normalize_name(known_name):
+        if normalise_name(name) == normalise_name(known_name):
             return strategy
     raise ArgumentError(f"optimise has no strategy {name!r}. {suggest_name(name, [*PLAIN_NAMES, *STRATEGIES])}")
 

@@ -13,9 +13,9 @@ from ...errors import ModelError
 from ..forest import Joining
 from ..tree import Floats
 from .document import parse_number
-from .writing import EXTENSION_NAME, NORMALIZATIONS
+from .writing import EXTENSION_NAME, NORMALISATIONS
 
-LINKS = {name: link for link, name in NORMALIZATIONS.items()}
+LINKS = {name: link for link, name in NORMALISATIONS.items()}
 VOTE_METHODS = ("majorityVote", "weightedMajorityVote")
 ROUNDINGS: dict[str, Callable[[Floats], Floats]] = {
     "round": lambda numbers: np.floor(numbers + 0.5),

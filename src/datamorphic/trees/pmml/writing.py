@@ -22,7 +22,7 @@ from ..tree import ABOVE, BELOW, EQUAL, FROM, LEAF, UP_TO, WITHIN, Floats, Tree
 from .domains import Domain
 
 EXTENSION_NAME = "datamorphic"  # the name of the Extension for what PMML cannot express
-NORMALIZATIONS = {"": "none", "sigmoid": "logit", "softmax": "softmax", "exp": "exp"}
+NORMALISATIONS = {"": "none", "sigmoid": "logit", "softmax": "softmax", "exp": "exp"}
 TREATMENT_BY_POLICY = {"kept": "asIs", "missing": "asMissing", "refused": "returnInvalid"}
 INVALID_XML_CHARACTERS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # how PMML writes a comparison, and its opposite
@@ -198,7 +198,7 @@ class _DocumentWriter:
         decides_by_sign = joining.decision in ("above", "at least")
         link = "sigmoid" if decides_by_sign else joining.link
         width = len(joining.start) or max(tree.value.shape[1] for tree in forest.trees)
-        if link not in NORMALIZATIONS or joining.method == "median":
+        if link not in NORMALISATIONS or joining.method == "median":
             raise ModelError(
                 f"This {forest.owner} cannot be written as PMML: the link {link!r} of its answers has no counterpart."
             )
@@ -217,7 +217,7 @@ class _DocumentWriter:
                         self.write_mining_model("sum", trees, None, start=start[score], name=name)
                 with self.element("Segment", id=width + 1):
                     self.write_element("True")
-                    self.write_regression(function, NORMALIZATIONS[link], width, joining.scale)
+                    self.write_regression(function, NORMALISATIONS[link], width, joining.scale)
 
     def list_trees_of_score(self, score: int) -> list[tuple[Tree, Floats]]:
         """Return the trees that add to a score, with what they add."""

@@ -12,7 +12,7 @@ from nicegui import ui
 from ..._text import pluralize
 from ...audit.checks import CHECKS
 from ...core.result import LEVELS
-from ..audit_files import EXPORTS, FindingSummary, export_result, pin_result, summarize_findings
+from ..audit_files import EXPORTS, FindingSummary, export_result, pin_result, summarise_findings
 from ..columns import SubjectColumns, read_columns
 from ..commands import read_values
 from ..components.command_form import CommandForm
@@ -108,7 +108,7 @@ class CheckupPage:
             ui.label(str((job.result or {}).get("headline", ""))).classes("lead")
             return
         with show_errors():
-            findings = await asyncio.to_thread(summarize_findings, job.folder)
+            findings = await asyncio.to_thread(summarise_findings, job.folder)
             FindingsView(self, job, parts, findings)
 
     def rerun(self, job: StudioJob, check: str) -> None:

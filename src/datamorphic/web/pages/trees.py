@@ -127,14 +127,14 @@ class TreePage:
 
     def _show_summary(self) -> None:
         """Show the newest figures of each criterion side by side."""
-        rows = summarize_coverage(self.workspace.list_jobs(ADDRESS), self.workspace.subject.arguments)
+        rows = summarise_coverage(self.workspace.list_jobs(ADDRESS), self.workspace.subject.arguments)
         self.summary.clear()
         if rows:
             with self.summary:
                 build_table("Measured so far", ["criterion", "rows", "covered", "share"], rows)
 
 
-def summarize_coverage(jobs: Sequence[StudioJob], subject: Sequence[str]) -> list[tuple[str, str, str, str]]:
+def summarise_coverage(jobs: Sequence[StudioJob], subject: Sequence[str]) -> list[tuple[str, str, str, str]]:
     """Return criterion, rows, what is covered, and the share, from the newest measurement of each criterion."""
     rows: dict[str, tuple[str, str, str, str]] = {}
     for job in jobs:
