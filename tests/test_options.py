@@ -7,7 +7,6 @@ from dataclasses import MISSING, fields
 
 import datamorphic as dm
 from datamorphic.exploration.options import PlanOptions
-from datamorphic.scripting.options import PlayOptions
 from support.cases import in_one_test
 
 #: What is tested, and with what.
@@ -22,8 +21,6 @@ SUBJECTS = {
     "target",
     "space",
     "seeds",
-    "script",
-    "maps",
     "tests",
 }
 #: How the subject is wrapped, where the run is stored, and what is shown.
@@ -31,7 +28,7 @@ RUN_SETTINGS = {"classes", "name", "scalar", "trust", "seed", "engine", "store",
 #: Hints for columns, which option sets hold as one `SpaceOptions`.
 HINTS = {"kinds", "steps", "column_steps", "bounds", "orders"}
 
-OPTION_SETS = {"plan": PlanOptions, "play": PlayOptions}
+OPTION_SETS = {"plan": PlanOptions}
 
 
 @in_one_test("name", OPTION_SETS)

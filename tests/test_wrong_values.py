@@ -210,7 +210,7 @@ def get_values(name, folder):
         "optimise": {"model": dm.subjects["Box 2"], "seeds": 5, "max_cycles": 2, "tree": None},
         "parametrize_with_relations": {"relations": ["MR-0"], "data": None},
         "plan": {"data": SPACE},
-        "play": lambda: {"script": write_script(folder), "test_system": "Box 1"},
+        "play": lambda: {"script": write_script(folder), "model": "Box 1"},
         "read_pmml": lambda: {"path": save_tree(folder)},
         "read_space": lambda: {"path": write_space(folder), "data": None},
         "record": {"path": folder / "session.scr"},

@@ -53,9 +53,9 @@ if TYPE_CHECKING:
     from .risk.credit.run import credit as credit
     from .risk.fairness.run import fairness as fairness
     from .runs.store import Store as Store
-    from .scripting.api import play as play
     from .scripting.pool import TestPool as TestPool
     from .scripting.recorder import record as record
+    from .scripting.run import play as play
     from .space.blocks import Image as Image
     from .space.blocks import Sequence as Sequence
     from .space.column_relations import find_constraints as find_constraints
@@ -111,7 +111,7 @@ _NAMES = {
     "risk.credit.run": "credit",
     "risk.fairness.run": "fairness",
     "runs.store": "Store",
-    "scripting.api": "play",
+    "scripting.run": "play",
     "scripting.pool": "TestPool",
     "scripting.recorder": "record",
     "space.blocks": "Image Sequence",

@@ -66,7 +66,7 @@ RENAMED_IN = {
     ("hunt", "model"): "SYSTEM",
     ("laws", "model"): "SYSTEM",
     ("hunt", "relations"): "RELATIONS",
-    ("script", "test_system"): "system",
+    ("script", "model"): "system",
 }
 
 #: options that only the command line has: where inputs come from that Python has as objects,

@@ -125,7 +125,7 @@ class OpenOptions(KeptOptions):
 
 
 def test_other_keywords_are_collected_where_a_field_takes_them():
-    described = Capability("open", OpenOptions, lambda options, execution: None)
+    described = Capability("open", OpenOptions, lambda options, execution: None, "open")
     options = build_options(described, (2,), {"seed": 3, "power": 4, "settings": {"base": 10}})
     assert (options.count, options.seed, options.settings) == (2, 3, {"base": 10, "power": 4})
 

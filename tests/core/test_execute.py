@@ -1,12 +1,20 @@
 """`execute`: what every run has, whatever it measures."""
 
+import contextlib
+from dataclasses import dataclass
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 import datamorphic as dm
-from datamorphic.errors import ArgumentError, StoreError
+from datamorphic.core.capability import capability
+from datamorphic.core.execute import CapabilityOptions
+from datamorphic.errors import ArgumentError, OutOfBudget, StoreError
+from datamorphic.runs.driver import CallCounter
+from datamorphic.runs.flow import Budget, ask
 
 PEOPLE = pd.DataFrame({"income": np.linspace(10, 90, 200).round(1), "gender": ["f", "m", "m", "f"] * 50})
 
@@ -103,3 +111,76 @@ def test_work_that_queries_nothing_ends_with_its_time(tmp_path):
     assert any("Not measured: the mutants of 19 of 20 trees" in note for note in cut.notes)
     with dm.Store.open(tmp_path / "runs.sqlite") as store:
         assert store.run(1).seconds > 0
+
+
+def run_parts(parts, budget=None, **options):
+    """Run a capability that asks a counting model for some rows, once per part, and note how each part ended."""
+
+    @dataclass(frozen=True, eq=False)
+    class PartOptions(CapabilityOptions):
+        OWNER = "ask_parts"
+
+        def make_subject(self, execution):
+            return dm.wrap(Decider(), space=dm.Space.from_frame(PEOPLE))
+
+        def describe_run(self, execution):
+            return {"system": "parts", "parameters": self.to_request(), "model": None, "seeds": None}
+
+    seen = {"spent": [], "runs": [], "cleaned": []}
+
+    @capability(PartOptions, verb="parts")
+    def ask_parts(options, execution):
+        """Ask for rows."""
+        points = execution.subject.space.points(PEOPLE)
+        for start, limits in parts:
+            tally = CallCounter()
+            execution.cleanups.append(partial(seen["cleaned"].append, start))
+            with contextlib.suppress(OutOfBudget):
+                rows = points.take(slice(start, start + 20))
+                execution.drive(ask(rows), execution.subject, tally=tally, limits=limits)
+            seen["runs"].append(tally.runs)
+            seen["spent"].append(execution.is_spent)
+        return EmptyResult()
+
+    ask_parts(budget=budget, **options)
+    return seen
+
+
+class EmptyResult:
+    """A result without figures."""
+
+    interrupted = False
+
+    def stored_summary(self):
+        return {}
+
+    def stored_verdicts(self):
+        return []
+
+    def stored_files(self):
+        return {}
+
+
+def test_a_part_may_have_limits_of_its_own():
+    few, many = Budget(runs=10), Budget(runs=30)
+    seen = run_parts([(0, few), (0, many), (20, many)], budget="30 runs")
+    assert seen == {"spent": [False, False, True], "runs": [0, 20, 0], "cleaned": []}
+
+
+def test_a_run_is_stored_by_its_verb_and_cleaned_up_when_it_is_finished(tmp_path):
+    seen = run_parts([(0, Budget())], store=tmp_path / "runs.sqlite")
+    assert (seen["runs"], seen["cleaned"]) == ([20], [0])
+    with dm.Store.open(tmp_path / "runs.sqlite") as store:
+        assert [(run.verb, run.state) for run in store.runs()] == [("parts", "finished")]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "narrowed"),
+    [
+        (Budget(), Budget(), Budget()),
+        (Budget(runs=5), Budget(), Budget(runs=5)),
+        (Budget(runs=5, seconds=1.0), Budget(runs=3, seconds=2.0), Budget(runs=3, seconds=1.0)),
+    ],
+)
+def test_the_smaller_limits_of_two_budgets(first, second, narrowed):
+    assert first.narrow(second) == second.narrow(first) == narrowed

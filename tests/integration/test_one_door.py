@@ -178,6 +178,18 @@ main()
 """
 
 
+SCRIPT = """
+makeSeed([people])
+repeat(3)
+    randomTargetExplore(10)
+    analyse([saveStatistics])
+endRepeat()
+makeMutant([richer])
+executeTestCases()
+checkMetamorphisms()
+"""
+
+
 @dataclass(frozen=True)
 class Verb:
     """A command to try, with the call of the model at which its process is killed."""
@@ -224,6 +236,7 @@ VERBS = {
         40,
         small_budget="0.001s",
     ),
+    "script": Verb(("script", "walks.scr", "--system", "deciding:Loans"), 12, 1),
     "select": Verb(("select", "deciding:decide", "people.csv", "--surrogate"), 6),
     # the original is imported twice, so that the fourth mutant kills; what is stored is always one mutant
     "mutate": Verb(
@@ -254,6 +267,7 @@ def call(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     people = pd.DataFrame({"income": rng.uniform(10, 90, 200).round(1), "gender": rng.choice(["f", "m"], 200)})
     people.to_csv("people.csv", index=False)
+    (tmp_path / "walks.scr").write_text(SCRIPT)
     (tmp_path / "bank.promises").write_text("outcome: no\nincome: lowers no\n")
 
     def run(*arguments, code, module="datamorphic"):

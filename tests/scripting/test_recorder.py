@@ -9,6 +9,7 @@ import pandas as pd
 
 import datamorphic as dm
 from datamorphic.scripting.grammar import parse_script
+from datamorphic.scripting.recorder import HEADER
 
 
 def assert_same(first, second):
@@ -163,3 +164,9 @@ def test_a_session_without_commands_is_an_empty_script(tmp_path):
     with dm.record(tmp_path / "empty.scr"):
         pass
     assert list(parse_script((tmp_path / "empty.scr").read_text()).calls) == []
+
+
+def test_functions_that_are_no_commands_are_not_recorded(tmp_path):
+    with dm.record(tmp_path / "session.scr"):
+        dm.generate([(0, 1), (0, 1)], n=5)
+    assert (tmp_path / "session.scr").read_text() == HEADER

@@ -99,7 +99,7 @@ def test_a_script_and_a_combination_are_repeated_with_their_options(store_path):
     run = read_run(str(store_path), number)
     assert is_repeatable(run)
     assert is_resumable(run)
-    assert list_repeat_arguments(run) == ["/a/b.scr", "--system", "m:C", "--map", "S=m:D", "--seed", "4"]
+    assert list_repeat_arguments(run) == ["/a/b.scr", "--system", "m:C", "--map", "S=m:D", "--seed", "3"]
     number, _ = add_run(
         store_path,
         "combine",

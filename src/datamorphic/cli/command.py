@@ -274,7 +274,7 @@ class CapabilityCommand:
 
     def format_command(self, words: Mapping[str, Any], seed: object) -> str:
         """Return the command line that does the same."""
-        return shlex.join(["datamorphic", self.capability.name, *self.build_arguments(words, seed)])
+        return shlex.join(["datamorphic", self.capability.verb, *self.build_arguments(words, seed)])
 
     def build_arguments(self, words: Mapping[str, Any], seed: object) -> list[str]:
         """Return the arguments of the command line that does the same."""
@@ -310,7 +310,7 @@ def make_command(text: str, command: CapabilityCommand) -> Callable[..., None]:
     def run(**values: Any) -> None:
         command.run(values)
 
-    run.__name__, run.__doc__ = command.capability.name, text
+    run.__name__, run.__doc__ = command.capability.verb, text
     parameters = command.build_parameters()
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.former_flags = {  # type: ignore[attr-defined]

@@ -16,8 +16,6 @@ from . import options as opt
 from .command import find_command
 from .console import make_console, prepare_output_files, print_json, print_line, print_table
 from .exit_codes import ExitCode
-from .script import REQUEST_KEYS as SCRIPT_KEYS
-from .script import run_script
 from .stores import find_missing_default_store, format_store_option, open_required_store
 from .study import STUDY_REQUEST_KEYS, run_study
 
@@ -35,7 +33,6 @@ app = typer.Typer(
 RunId = Annotated[int, opt.argument("ID", "The number of the run.")]
 #: stored parameters that mean nothing to a reader: the request itself, and the name of the folder with copies of files
 HIDDEN_PARAMETERS = ("words", "backup")
-REPEATED_SCRIPT_OPTIONS = ("subject", "system", "map", "seed", "timeout")
 DAMAGED_REQUEST = "The stored request of run {} is damaged, so it cannot be resumed. Start a new run."
 RESUMABLE_STATES = ("killed", "interrupted", "failed")
 MAX_CASE_FEATURES = 6  # in a row of a table
@@ -183,9 +180,6 @@ def resume(
             if save is None or "save" not in command.files:
                 resume_options.pop("save")
             command.run_request(request, run_store, trust=trust, **resume_options)
-        elif stored_run.verb == "script":
-            request = _validate_script_request(request, run_store, run, trust)
-            run_script(request, run_store, **resume_options)
         elif stored_run.verb == "study":
             request = _validate_request(request, run_store, run, trust, STUDY_REQUEST_KEYS)
             run_study(request, run_store, **resume_options)
@@ -226,18 +220,6 @@ def _refuse_foreign_code(
             f"Run {run} would import {imported_models[0]}, which runs its code, and others can write to {store.url}. "
             "If the run and the module are yours, add --trust."
         )
-
-
-def _validate_script_request(request: object, store: Store, run: int, trust: bool) -> dict[str, Any]:
-    """Return the stored request of a script if it is complete and does not import somebody else's code."""
-    if not isinstance(request, dict) or not set(SCRIPT_KEYS) <= request.keys() or not isinstance(request["maps"], list):
-        raise StoreError(DAMAGED_REQUEST.format(run))
-    if (request["system"] is not None or request["maps"]) and not trust and not _is_private(store):
-        raise UntrustedError(
-            f"Run {run} would import test systems, which runs their code, and others can write to {store.url}. "
-            "If the run and the modules are yours, add --trust."
-        )
-    return {name: request[name] for name in SCRIPT_KEYS}
 
 
 def _is_private(store: Store) -> bool:
@@ -405,8 +387,6 @@ def build_repeat_arguments(run: Run) -> list[str]:
     command = find_command(run.verb)
     if command is not None:
         return command.build_arguments(request, run.seed)
-    if run.verb == "script":
-        return [str(request["script"]), *format_options(request | {"map": request["maps"]}, *REPEATED_SCRIPT_OPTIONS)]
     # a study
     return ["--all" if request["study"] is None else str(request["study"]), *format_options(request, "scale", "seed")]
 

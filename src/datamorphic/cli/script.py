@@ -4,200 +4,120 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import ExitStack
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from .._files import to_local_path
 from .._text import pluralize
+from ..core.capability import get_capability
 from ..errors import ScriptError, UsageError
 from ..reporting.text import to_printable
-from ..runs.interrupts import Interrupts
+from ..scripting.options import PlayOptions
+from ..scripting.run import play
+from ..scripting.validation import ScriptPlan
 from . import options as opt
-from .console import (
-    prepare_output_files,
-    print_json,
-    print_line,
-    print_text,
-    print_written_files,
-    redirect_user_output,
-    write_exports,
-)
+from .command import CapabilityCommand, make_command
+from .console import print_json, print_line, redirect_user_output
 from .exit_codes import ExitCode
 from .load import load_object
-from .stores import RunNotice, format_store_option, open_store
 
-if TYPE_CHECKING:
-    from ..runs.engine_base import Engine
-    from ..runs.store import Store
-    from ..scripting.specs import ScriptSystem
-
-#: keys of a stored request that are used when the run is resumed; nothing else of a store is
-REQUEST_KEYS = ("script", "subject", "system", "maps", "seed", "timeout")
+SUBJECT_HELP = 'The built-in test system to begin with, e.g. "Box 1" or red_wine.'
+SYSTEM_HELP = "The test system to begin with. Importing it runs its code."
+CHECK_HELP = "Check the script, and all scripts it plays, without running it."
+FORMAT_HELP = "Print the script, indented and spaced in one style, without running it."
 
 
-def script(
-    file: Annotated[Path, opt.argument("FILE", "The script.")],
-    subject: Annotated[
-        str | None, opt.option("NAME", 'The built-in test system to begin with, e.g. "Box 1" or red_wine.')
-    ] = None,
-    system: Annotated[
-        str | None, opt.option("MODULE:CLASS", "The test system to begin with. Importing it runs its code.")
-    ] = None,
-    map: Annotated[
-        list[str] | None, opt.option("SPEC=MODULE:CLASS", "The test system that loadTestSpec(SPEC) loads. Repeatable.")
-    ] = None,
-    check: Annotated[
-        bool, opt.flag("--check", "Check the script, and all scripts it plays, without running it.")
-    ] = False,
-    format: Annotated[
-        bool, opt.flag("--format", "Print the script, indented and spaced in one style, without running it.")
-    ] = False,
-    record: Annotated[
-        Path | None,
-        opt.option("FILE", "Record the commands that are run in a new script, without repeat and playTestScript."),
-    ] = None,
-    timeout: opt.Timeout = None,
-    workers: opt.Workers = None,
-    engine: opt.EngineName = None,
-    store: opt.StoreUrl = None,
-    seed: opt.Seed = 0,
-    html: opt.HtmlFile = None,
-    junit: opt.JunitFile = None,
-    as_json: opt.Json = False,
-) -> None:
-    """Run a script of test commands: make seeds, explore, repeat, analyse, save.
+@dataclass(frozen=True, kw_only=True)
+class ScriptCommand(CapabilityCommand):
+    """Playing a script, which can also be checked or formatted only."""
 
-    The script is checked before its first command is run. It reads and writes files in its own folder only. The same seed
-    gives the same files. The exit code is 1 if a metamorphism is violated.
+    argument_names: tuple[str, ...] = ("script",)
+    has_model_files: bool = False
+    is_recordable: bool = True
 
-    Examples: datamorphic script borders.scr --subject "Box 1"; datamorphic script wine.scr --system my_tests:RedWine --seed 7;
-    datamorphic script borders.scr --check; datamorphic script all.scr --map RedWine.class=my_tests:RedWine
-    """
-    from ..runs.engines import make_engine
+    def list_inputs(self) -> list[tuple[str, Any, Any]]:
+        """Return the script, and the test system to begin with."""
+        return [
+            ("script", Annotated[Path, opt.argument("FILE", "The script.")], ...),
+            ("subject", Annotated[str | None, opt.option("NAME", SUBJECT_HELP)], None),
+            ("system", Annotated[str | None, opt.option("MODULE:CLASS", SYSTEM_HELP)], None),
+        ]
 
-    if format:
-        if check or record is not None or as_json:
-            raise UsageError("--format prints the script and nothing else. Leave out --check, --record and --json.")
-        _print_formatted(file)
-        return
-    request: dict[str, Any] = {
-        "script": os.path.abspath(to_local_path(file, "script")),
-        "subject": subject,
-        "system": system,
-        "maps": list(map or ()),
-        "seed": seed,
-        "timeout": timeout,
-    }
-    if check:
-        _check(request, as_json)
-        return
-    prepare_output_files(html, junit, record)
-    with open_store(store) as run_store:
-        run_script(
-            request,
-            run_store,
-            engine=make_engine(engine, workers),
-            record=record,
-            html=html,
-            junit=junit,
-            as_json=as_json,
-            store_option=format_store_option(store),
-        )
+    def collect_inputs(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Take the script and the test system out of the values of a command."""
+        script = os.path.abspath(to_local_path(values.pop("script"), "script"))
+        return {"script": script, "subject": values.pop("subject"), "system": values.pop("system")}
+
+    def list_models(self, words: Mapping[str, Any]) -> list[str]:
+        """Return the names of all test systems that a stored request names; importing them runs their code."""
+        maps = words.get("maps") or []
+        return [str(name) for name in (words.get("system"), *maps) if name is not None]
+
+    def load_inputs(self, words: Mapping[str, Any], trust: bool) -> dict[str, Any]:
+        """Return the script, the test system to begin with, and those of the map."""
+        if words.get("script") is None:
+            raise UsageError("The stored request of the run names no script, so it cannot be resumed. Start a new run.")
+        subject, system = words.get("subject"), words.get("system")
+        if subject is not None and system is not None:
+            raise UsageError("--subject and --system both name the test system to begin with. Give only one of them.")
+        pairs = [opt.parse_pair(str(text), "--map", "SPEC=MODULE:CLASS") for text in words.get("maps") or ()]
+        maps = {spec: load_object(target) for spec, target in pairs}
+        return {
+            "script": words["script"],
+            "model": subject if system is None else load_object(str(system)),
+            "maps": maps,
+        }
+
+    def list_face_options(self) -> list[tuple[str, Any, Any]]:
+        """Return the flags that only look at the script."""
+        return [
+            ("check", Annotated[bool, opt.flag("--check", CHECK_HELP)], False),
+            ("format", Annotated[bool, opt.flag("--format", FORMAT_HELP)], False),
+            *super().list_face_options(),
+        ]
+
+    def run(self, values: dict[str, Any]) -> None:
+        """Play the script, or only check or format it."""
+        if values["format"]:
+            if values["check"] or values["record"] is not None or values["as_json"]:
+                raise UsageError("--format prints the script and nothing else. Leave out --check, --record and --json.")
+            _print_formatted(values["script"])
+        elif values["check"]:
+            words = self.collect_words({name: values[name] for name in self.request_keys if name in values})
+            with redirect_user_output():
+                options = self.capability.options(**self.load_values(words, trust=False))
+                plan, problems = _check(options)
+            _print_check(Path(options.script).name, plan, problems, values["as_json"])
+        else:
+            super().run(values)
 
 
-def run_script(
-    request: dict[str, Any],
-    store: Store | None,
-    *,
-    engine: Engine,
-    resume: int | None = None,
-    save: Path | None = None,
-    record: Path | None = None,
-    html: Path | None = None,
-    junit: Path | None = None,
-    as_json: bool = False,
-    store_option: str = "",
-) -> None:
-    """Run the script of a request, or resume its run, and print the result."""
-    from ..scripting.api import play
-    from ..scripting.recorder import record as record_commands
-
-    if save is not None:
-        raise UsageError("A script has no front to save. Leave out --save.")
-    notice = RunNotice(store, store_option)
-    keep = notice.make_store_options(request, resume)
-    with redirect_user_output(), notice, Interrupts(), ExitStack() as stack:
-        test_system, maps = _load_systems(request)
-        if record is not None:
-            stack.enter_context(record_commands(record))
-        result = play(
-            request["script"],
-            test_system,
-            maps=maps,
-            seed=request["seed"],
-            engine=engine,
-            timeout=request["timeout"],
-            store=keep,
-        )
-    write_exports(result, {"html": html, "junit": junit}, silent=as_json)
-    if as_json:
-        print_json(result.document() | {"run": notice.run})
-    else:
-        print_text(result.describe(), passed=not result.violations if result.pool.judgements else None)
-        print_written_files(record)
-        notice.print_end()
-    if result.interrupted:
-        raise typer.Exit(ExitCode.INTERRUPTED)
-    if result.violations:
-        raise typer.Exit(ExitCode.FINDINGS)
+def _check(options: PlayOptions) -> tuple[ScriptPlan | None, list[ScriptError]]:
+    """Return the plan of a script, or its mistakes."""
+    try:
+        return options.make_plan(needs_system=False), []
+    except ScriptError as error:
+        return None, error.problems
 
 
-def _load_systems(request: dict[str, Any]) -> tuple[object, dict[str, object]]:
-    """Return the test system to begin with, and those of the map."""
-    if request["subject"] is not None and request["system"] is not None:
-        raise UsageError("--subject and --system both name the test system to begin with. Give only one of them.")
-    maps: dict[str, object] = {}
-    for text in request["maps"]:
-        spec, target = opt.parse_pair(str(text), "--map", "SPEC=MODULE:CLASS")
-        maps[spec] = load_object(target)
-    if request["system"] is not None:
-        return load_object(str(request["system"])), maps
-    return request["subject"], maps
-
-
-def _check(request: dict[str, Any], as_json: bool) -> None:
-    """Check a script, and print its mistakes."""
-    from ..scripting.specs import SpecMap, to_script_system
-    from ..scripting.validation import plan_script
-
-    with redirect_user_output():
-        test_system, maps = _load_systems(request)
-        specs = SpecMap(maps)
-        initial_system: ScriptSystem | None = None
-        if test_system is not None:
-            initial_system = specs.find(test_system) if isinstance(test_system, str) else to_script_system(test_system)
-        path = Path(request["script"])
-        problems: list[ScriptError] = []
-        try:
-            plan = plan_script(path, initial_system, specs, needs_system=False)
-        except ScriptError as error:
-            problems = error.problems
+def _print_check(name: str, plan: ScriptPlan | None, problems: list[ScriptError], as_json: bool) -> None:
+    """Print the mistakes of a script, or how much it does."""
     if as_json:
         places = [
             {"file": problem.file, "line": problem.line, "column": problem.column, "message": problem.problem}
             for problem in problems
         ]
-        commands = None if problems else plan.commands
-        print_json({"script": path.name, "commands": commands, "problems": places})
-    elif problems:
+        print_json({"script": name, "commands": None if plan is None else plan.commands, "problems": places})
+    elif plan is None:
         for problem in problems:
             typer.echo(to_printable(str(problem)), err=True)
     else:
         print_line(
-            f"{path.name}: {pluralize(plan.commands, 'command')}, reads {pluralize(len(plan.inputs), 'file')}, "
+            f"{name}: {pluralize(plan.commands, 'command')}, reads {pluralize(len(plan.inputs), 'file')}, "
             f"writes {pluralize(len(plan.outputs), 'file')}. No mistake was found."
         )
         if plan.unchecked_names:
@@ -213,3 +133,18 @@ def _print_formatted(file: Path) -> None:
     from ..scripting.formatter import format_script
 
     sys.stdout.write(format_script(read_script(file)))
+
+
+COMMAND = ScriptCommand(capability=get_capability(play))
+
+script = make_command(
+    """Run a script of test commands: make seeds, explore, repeat, analyse, save.
+
+    The script is checked before its first command is run. It reads and writes files in its own folder only. The same seed
+    gives the same files. The exit code is 1 if a metamorphism is violated.
+
+    Examples: datamorphic script borders.scr --subject "Box 1"; datamorphic script wine.scr --system my_tests:RedWine --seed 7;
+    datamorphic script borders.scr --check; datamorphic script all.scr --map RedWine.class=my_tests:RedWine
+    """,
+    COMMAND,
+)

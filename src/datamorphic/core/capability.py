@@ -25,21 +25,23 @@ class Capability(Generic[RunOptions, ResultType]):
     name: str
     options: type[RunOptions]
     run: Callable[[RunOptions, Execution[Any]], ResultType]
+    verb: str  # its command, and what a run store calls its runs
 
 
 def capability(
-    options: Callable[Parameters, RunOptions],
+    options: Callable[Parameters, RunOptions], *, verb: str = ""
 ) -> Callable[[Callable[[RunOptions, Execution[Any]], ResultType]], Callable[Parameters, ResultType]]:
     """Decorate the function that does the work of a capability: the result is the public function.
 
     It has the parameters of the option class, in its signature, for type checkers and in its documentation, and runs through
-    `execute`. Its attribute ``capability`` is what commands and forms are made from.
+    `execute`. Its attribute ``capability`` is what commands and forms are made from. `verb` is the name of the command, if it is not
+    that of the function.
     """
     assert isinstance(options, type)
     option_class: type[RunOptions] = options
 
     def decorate(function: Callable[[RunOptions, Execution[Any]], ResultType]) -> Callable[Parameters, ResultType]:
-        described = Capability(function.__name__, option_class, function)
+        described = Capability(function.__name__, option_class, function, verb or function.__name__)
 
         @functools.wraps(function)
         def call(*arguments: Parameters.args, **keywords: Parameters.kwargs) -> ResultType:

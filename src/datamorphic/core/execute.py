@@ -18,9 +18,9 @@ from ..errors import ArgumentError, Interrupted, OutOfBudget
 from ..runs.deadline import TimeLimit
 from ..runs.driver import CallCounter, drive
 from ..runs.engines import PersistentEngine, make_engine, needs_processes
-from ..runs.flow import Budget, Flow, ask
+from ..runs.flow import UNLIMITED, Budget, Flow, ask
 from ..runs.interrupts import Interrupts
-from ..runs.keep import StoreOptions, keep_run, resolve_seed
+from ..runs.keep import StoreOptions, keep_run, open_store, resolve_seed
 from ..space.outputs import Outputs
 from ..space.points import Batch
 from ..systems.base import Executor
@@ -29,6 +29,7 @@ from .result import Result
 
 if TYPE_CHECKING:
     from ..runs.journal import RecordedLimit, RunJournal
+    from ..runs.run import Run
     from ..runs.session import Session
 
 Subject = TypeVar("Subject")
@@ -40,11 +41,11 @@ SomeResult = TypeVar("SomeResult", bound=Result, covariant=True)
 
 
 class Runnable(Protocol[SomeOptions, SomeResult]):
-    """What can be executed: a name, options and a function."""
+    """What can be executed: a verb and a function."""
 
     @property
-    def name(self) -> str:
-        """The public function."""
+    def verb(self) -> str:
+        """The command, and what a run store calls its runs."""
 
     @property
     def run(self) -> Callable[[SomeOptions, Execution[Any]], SomeResult]:
@@ -86,6 +87,9 @@ class Execution(Generic[Subject]):
         self.counter = CallCounter(timeout=options.timeout)
         self.unfinished: list[str] = []  # what could not be measured
         self.message = ""  # what the store says about the run beside its result
+        self.is_spent = False  # whether the budget has ended something
+        self.part = (0.0, 1.0)  # the share of the work that is done, and that of the part that is being done
+        self.cleanups: list[Callable[[], None]] = []  # called when the run is stored as finished
         chosen_engine = make_engine(options.engine)
         self.is_isolated = needs_processes(chosen_engine)  # models are tried in another process, too
         self.engine = PersistentEngine(chosen_engine)
@@ -96,6 +100,13 @@ class Execution(Generic[Subject]):
     def request(self) -> Mapping[str, Any]:
         """What the command line was called with; empty for a call in Python."""
         return {} if self._keep is None else self._keep.request
+
+    def read_stored_run(self) -> Run | None:
+        """Return the stored run that is to be resumed; None for a new run."""
+        if self._keep is None or self._keep.resume is None:
+            return None
+        with open_store(self._keep) as store:
+            return store.run(self._keep.resume)
 
     @property
     def timeout(self) -> float | None:
@@ -139,27 +150,39 @@ class Execution(Generic[Subject]):
             raise OutOfBudget(f"the budget is spent after {limit:g} s")
         return True
 
-    def drive(self, flow: Flow[Answer], system: Executor, /, **details: Any) -> Answer:
+    def drive(
+        self,
+        flow: Flow[Answer],
+        system: Executor,
+        /,
+        *,
+        tally: CallCounter | None = None,
+        limits: Budget = UNLIMITED,
+        **details: Any,
+    ) -> Answer:
         """Answer the queries of a flow: on the engine, within the budget, with stored answers if the run is resumed.
 
-        `details` are further options of `drive`. If the budget is spent or the user ends the run, the flow may return what it has;
-        otherwise `OutOfBudget` is raised.
+        `tally` gets the cost of this flow, which `limits` may limit further; `details` are further options of `drive`. If the budget is
+        spent or the user ends the run, the flow may return what it has; otherwise `OutOfBudget` is raised.
         """
-        counter = CallCounter()
-        if self.journal is not None and self.counter.runs:
-            self.journal.begin_part(0.0, 1.0, self.counter.runs, self.counter.calls)
+        counter = CallCounter() if tally is None else tally
+        if self.journal is not None:
+            self.journal.begin_part(*self.part, self.counter.runs, self.counter.calls)
+        remaining_budget = self.remaining_budget
         settings: dict[str, Any] = {
-            "budget": self.remaining_budget,
+            "budget": remaining_budget.narrow(limits),
             "engine": self.engine,
             "journal": self.journal,
             "timeout": self.timeout,
             "batch": self.options.batch,
             "progress": self.options.progress,
+            **details,
         }
         try:
-            return drive(flow, system, tally=counter, **(settings | details))
+            return drive(flow, system, tally=counter, **settings)
         finally:
             self.counter.add(counter)
+            self.is_spent |= counter.exhausted and settings["budget"] == remaining_budget
 
     def query(self, batch: Batch, system: Executor, *, scores: bool = False, **details: Any) -> Outputs:
         """Return the answers to one batch."""
@@ -205,11 +228,14 @@ class Execution(Generic[Subject]):
         """Store the result, and with it whether the run is finished or interrupted."""
         if self.session is not None:
             self.session.finish(result, self.message)
+            if not result.interrupted:
+                for clean_up in self.cleanups:
+                    clean_up()
 
 
 def execute(capability: Runnable[RunOptions, ResultType], options: RunOptions) -> ResultType:
     """Run a capability with options, and return its result; a stored run ends as the result says."""
-    execution: Execution[Any] = Execution(capability.name, options, _read_store_options(options))
+    execution: Execution[Any] = Execution(capability.verb, options, _read_store_options(options))
     with execution.open():
         result = capability.run(options, execution)
         execution.store_result(result)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +16,7 @@ from ..core.execute import Execution
 from ..errors import SystemFailed
 from ..morphisms.stock import build_terrain
 from ..morphisms.subject import SubjectUnderTest, find_system_name
-from ..runs.driver import CallCounter, drive
-from ..runs.engine_base import Engine
+from ..runs.driver import CallCounter, Driver, FlowDriver
 from ..space.outputs import Status
 from ..space.points import Points
 from ..space.projection import Archive
@@ -32,9 +31,6 @@ from .options import ExploreOptions, WalkOptions
 from .persistence import remember_failures, retry_failures
 from .refinement import Refinement
 from .score_guides import Guide, choose_guide
-
-if TYPE_CHECKING:
-    from ..runs.session import Session
 
 
 @capability(ExploreOptions)
@@ -60,15 +56,7 @@ def explore(options: ExploreOptions, execution: Execution[SubjectUnderTest]) -> 
     failures = None
     if session is not None and not session.resumed:
         failures = retry_failures(session.store, system, subject, execution.engine, options)
-    front = run_exploration(
-        subject,
-        execution.rng,
-        options,
-        seed=execution.seed,
-        engine=execution.engine,
-        progress=options.progress,
-        session=session,
-    )
+    front = run_exploration(subject, execution.rng, options, execution.drive, seed=execution.seed)
     if session is not None:
         remember_failures(session, system, front)
         front.tally.retried_failures = failures
@@ -79,16 +67,15 @@ def run_exploration(
     subject: SubjectUnderTest,
     rng: np.random.Generator,
     options: WalkOptions,
+    drive: FlowDriver | None = None,
     *,
     seed: SeedLike = None,
-    engine: Engine | None = None,
-    progress: bool | None = None,
-    session: Session | None = None,
 ) -> Front:
-    """Combine strategy, terrain and border, drive the flow, and return the front.
+    """Combine strategy, terrain and border, `drive` the flow, and return the front.
 
-    `seed` is what `rng` was made from, for the settings of the front. A `session` records the run.
+    `seed` is what `rng` was made from, for the settings of the front.
     """
+    drive = drive or Driver().drive
     border = options.make_border() or InferredBorder(subject.sut.labels, numbers=subject.has_numeric_answers)
     terrain = build_terrain(subject.system, options.move_names)
     find_guide = partial(_find_guide, subject.sut)
@@ -114,13 +101,8 @@ def run_exploration(
     record = drive(
         chosen_explorer.explore(SeedPool(subject.seeds), rng),
         subject.sut,
-        budget=options.budget,
         tally=counter,
-        progress=progress,
-        timeout=options.timeout,
-        engine=engine,
-        batch=options.batch,
-        journal=session.journal if session is not None else None,
+        limits=options.limits,
         pace=WorkPace(
             options.OWNER, options.walk_parameter, remedy=options.remedy, measure=lambda: chosen_explorer.share_begun
         ),

@@ -21,7 +21,7 @@ from ..systems.base import Executor
 from ..systems.cache import CachingSystem, CountingSystem
 from ..systems.guard import GuardedSystem, Health
 from .engines import make_engine, use_lanes
-from .flow import Budget, Flow, Query
+from .flow import UNLIMITED, Budget, Flow, Query
 from .interrupts import Interrupts
 from .progress import Progress
 
@@ -282,10 +282,19 @@ class Driver:
     budget: Budget = field(default_factory=Budget)
     counter: CallCounter = field(default_factory=CallCounter)
 
-    def drive(self, flow: Flow[Result], system: Executor, /, **details: Any) -> Result:
-        """Answer a flow by a system; `details` are further options of `drive`."""
-        counter = CallCounter()  # a drive overwrites the figures of its counter
-        budget = self.budget.subtract(self.counter.runs, self.counter.seconds)
+    def drive(
+        self,
+        flow: Flow[Result],
+        system: Executor,
+        /,
+        *,
+        tally: CallCounter | None = None,
+        limits: Budget = UNLIMITED,
+        **details: Any,
+    ) -> Result:
+        """Answer a flow by a system; `tally` gets its cost, and `limits` limit it further. `details` are options of `drive`."""
+        counter = CallCounter() if tally is None else tally  # a drive overwrites the figures of its counter
+        budget = self.budget.subtract(self.counter.runs, self.counter.seconds).narrow(limits)
         settings: dict[str, Any] = {"budget": budget, **self.settings, **details}
         try:
             return drive(flow, system, tally=counter, **settings)

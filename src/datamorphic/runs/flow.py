@@ -72,6 +72,12 @@ class Budget:
             None if self.seconds is None else max(self.seconds - seconds, 1e-9),
         )
 
+    def narrow(self, other: Budget) -> Budget:
+        """Return the smaller limits of both."""
+        pairs = (self.runs, other.runs), (self.seconds, other.seconds)
+        runs, seconds = (min((limit for limit in pair if limit is not None), default=None) for pair in pairs)
+        return Budget(None if runs is None else int(runs), seconds)
+
     def is_exceeded(self, runs: int, seconds: float) -> bool:
         """Return whether more was spent."""
         return (self.runs is not None and runs > self.runs) or (self.seconds is not None and seconds > self.seconds)
@@ -105,3 +111,6 @@ class Budget:
         raise ArgumentError(
             f"The budget {value!r} is not understood. Use a time ('90s', '1m', '2h') or a number of runs ('10000 runs')."
         )
+
+
+UNLIMITED = Budget()

@@ -17,6 +17,7 @@ from .artifacts import FOLDER_PATTERN, Artifact, is_in_run_folder
 from .ownership import is_alive
 
 MAX_TIME_SECONDS = 1e10  # since 1970, in the year 2286; a bound for times and durations
+FINISHED_RUN = "Run {} is finished and cannot be resumed. Start a new one."
 RUN_STATES = ("running", "finished", "interrupted", "failed")
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from .._clock import read_clock
 from ..errors import DataError, DatamorphicError, Interrupted, StoreError
 from .journal import RunJournal
-from .run import Run
+from .run import FINISHED_RUN, Run
 from .store import Store
 from .tables import to_safe_json_value
 
@@ -89,6 +89,8 @@ def validate_same_run(
     """Raise if a run would be resumed with other settings, model or data."""
     if earlier_run.verb != verb:
         raise StoreError(f"Run {earlier_run.id} was started by {earlier_run.verb!r}, not {verb!r}.")
+    if earlier_run.state == "finished":
+        raise StoreError(FINISHED_RUN.format(earlier_run.id))
     changes = {} if earlier_run.seed == seed else {"seed": earlier_run.seed}
     for name, value in to_safe_json_value(dict(parameters)).items():
         if earlier_run.parameters.get(name) != value:

@@ -20,7 +20,7 @@ from . import tables
 from .artifacts import Artifact, Files, open_files, open_server_files
 from .database import Connection, Database
 from .ownership import Owner, reject_live_run
-from .run import JournalEntry, Run, build_damage_error, coerce_row, parse_artifact, parse_entry, parse_run
+from .run import FINISHED_RUN, JournalEntry, Run, build_damage_error, coerce_row, parse_artifact, parse_entry, parse_run
 from .tables import to_json_value, to_safe_json_value
 from .url import FILES_VARIABLE, resolve_store_url
 
@@ -234,7 +234,7 @@ class Store:
         def work(connection: Connection) -> Run:
             row = self._read_row(connection, run, lock=True)
             if row["state"] == "finished":
-                raise StoreError(f"Run {run} is finished and cannot be resumed. Start a new one.")
+                raise StoreError(FINISHED_RUN.format(run))
             reject_live_run(row)
             self._read_undamaged_run(connection, run)
             change = {"state": "running", "ended": None, **self._owner.to_record()}

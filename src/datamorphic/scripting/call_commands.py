@@ -38,7 +38,7 @@ class CallCommands(SynthesisCommands):
         """
         arguments, seed, seeds = self._read_options("explore", options)
         rng = to_generator("seed", "explore", seed)
-        explore_options = WalkOptions(**arguments, timeout=self.timeout)
+        explore_options = WalkOptions(**arguments)
         system, executor = self._bind_system(), self._require_executor()
         if isinstance(seeds, TestSet):
             tests = seeds
@@ -47,9 +47,7 @@ class CallCommands(SynthesisCommands):
             subject = build_subject(system, None, seeds=seeds, rng=rng)
             tests = TestSet.of_seeds(subject.seeds)
         self._tests = tests
-        front = run_exploration(
-            subject, rng, explore_options, seed=seed, engine=self.engine, progress=self.progress, session=self.session
-        )
+        front = run_exploration(subject, rng, explore_options, self.drive, seed=seed)
         self._note_front(front, tests, "midpoint" if subject.system.midpoint is None else subject.system.midpoint.name)
         return front
 
@@ -60,11 +58,9 @@ class CallCommands(SynthesisCommands):
         ``"seeds=pool"`` starts from the cases of the pool.
         """
         arguments, seed, seeds = self._read_options("combine", options)
-        combine_options = ChainOptions(**arguments, seed=seed, timeout=self.timeout)
+        combine_options = ChainOptions(**arguments, seed=seed, progress=self.progress)
         plan = combine_options.make_plan(self._bind_system(), seeds)
-        combination = run_combination(
-            plan, combine_options, engine=self.engine, progress=self.progress, session=self.session
-        )
+        combination = run_combination(plan, combine_options, self.drive)
         self._count(combination.tally, combination.tally.runs)
         self._tests = combination.tests
         self._report_verdicts(dict(combination.verdicts), combination.tests)
@@ -79,19 +75,11 @@ class CallCommands(SynthesisCommands):
         ``"seeds=pool"`` starts from the cases of the pool.
         """
         arguments, seed, seeds = self._read_options("optimise", options)
-        optimise_options = SearchOptions(**arguments, timeout=self.timeout)
+        optimise_options = SearchOptions(**arguments)
         rng = to_generator("seed", "optimise", seed)
         tests, count = (seeds, None) if isinstance(seeds, TestSet) else (None, seeds)
         subject = OptimisationSubject.of_system(self._bind_system(), tests, count, rng)
-        result = run_optimisation(
-            optimise_options.add_metrics(subject),
-            rng,
-            optimise_options,
-            seed=seed,
-            engine=self.engine,
-            progress=self.progress,
-            session=self.session,
-        )
+        result = run_optimisation(optimise_options.add_metrics(subject), rng, optimise_options, self.drive, seed=seed)
         self._note_optimisation(result)
         return result
 

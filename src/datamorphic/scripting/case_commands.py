@@ -18,7 +18,7 @@ from ..morphisms.cases import TestSet, Verdict
 from ..morphisms.stock import label_balance, mean_nearest_distance, std_nearest_distance, thin_out, too_close
 from ..morphisms.system import TestSystem, judge_verdicts
 from ..morphisms.text_values import decode_texts, encode_texts, to_text
-from ..runs.driver import CallCounter, drive
+from ..runs.driver import CallCounter
 from ..runs.flow import ask
 from ..space.hashing import count_different_rows
 from ..space.outputs import Outputs
@@ -196,17 +196,7 @@ class CaseCommands(PoolState):
             remedy="remove cases by testCaseFilter",
             count_all_rows=lambda: count_different_rows(inputs.codes),
         )
-        outputs = drive(
-            ask(inputs),
-            executor,
-            tally=tally,
-            progress=self.progress,
-            engine=self.engine,
-            timeout=self.timeout,
-            journal=None if self.session is None else self.session.journal,
-            pace=pace,
-            on_piece=pace.add_answers,
-        )
+        outputs = self.drive(ask(inputs), executor, tally=tally, pace=pace, on_piece=pace.add_answers)
         self._count(tally, len(rows))
         if len(rows) < len(tests):
             earlier_outputs = make_missing_outputs(len(tests)) if tests.outputs is None else tests.outputs

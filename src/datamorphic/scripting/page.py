@@ -52,7 +52,7 @@ def build_page(result: ScriptResult, brief: bool = False) -> Page:
         sections.append(
             Section(heading="Explorations", text=text, table=Table(columns=columns, rows=rows, sortable=False))
         )
-    page_state: SectionState = "bad" if result.violations else "warn" if result.interrupted else "good"
+    page_state: SectionState = "bad" if result.violations else "good" if result.complete else "warn"
     return Page(
         title=f"The script {result.script}",
         lead="What the commands of the script did to the test pool.",
@@ -65,7 +65,7 @@ def build_page(result: ScriptResult, brief: bool = False) -> Page:
 
 def _list_outcomes(result: ScriptResult) -> list[str]:
     """Return the facts about the pool, its explorations, statistics, messages and files."""
-    pool, lines = result.pool, list(result.notes)
+    pool, lines = result.pool, [*result.notes, *(f"not run: {commands}" for commands in result.unfinished)]
     tests = result.tests
     if tests is not None:
         mutants = int((tests.kinds == CaseKind.MUTANT).sum())

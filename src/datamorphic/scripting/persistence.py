@@ -9,27 +9,19 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import secrets
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from .._files import write_file
+from .._typing import FilePath
 from ..errors import StoreError, UsageError
-from ..runs.keep import StoreOptions, keep_run, open_store
 from .folder import ScriptFolder
-from .options import PlayOptions
-from .pool import TestPool
 from .validation import ScriptPlan
 
-if TYPE_CHECKING:  # the run store is loaded when it is opened
+if TYPE_CHECKING:
     from ..runs.run import Run
-    from ..runs.session import Session
 
 VERB = "script"
 MANIFEST = "files.json"
@@ -40,10 +32,13 @@ class FileBackup:
     """Copies of the files that a script may change, in a hidden folder beside the script."""
 
     def __init__(self, folder: ScriptFolder, token: str) -> None:
-        self.folder, self.path = folder, folder.root / f".datamorphic-{token}"
+        self.folder, self.token, self.path = folder, token, folder.root / f".datamorphic-{token}"
 
     def save(self, files: set[Path]) -> None:
-        """Copy the files that exist, and note those that do not."""
+        """Copy the files that exist, and note those that do not, unless that was done before the run was resumed."""
+        if (self.path / MANIFEST).exists():
+            return
+        self.discard()
         names: dict[str, str | None] = {}
         try:
             self.path.mkdir()
@@ -82,23 +77,16 @@ class FileBackup:
         shutil.rmtree(self.path, ignore_errors=True)
 
 
-def restore_files(keep: StoreOptions, script: Path) -> None:
-    """Restore the files of a run that will be resumed."""
-    if keep.resume is None:
-        return
-    with open_store(keep) as store:
-        run = store.run(keep.resume)
-        if run.verb != VERB:
+def restore_files(run: Run, script: FilePath) -> str:
+    """Restore the files of a run that will be resumed, and return the token of its copies."""
+    token = str(run.parameters.get("backup"))
+    if run.verb == VERB and run.state not in ("finished", "running"):  # `keep_run` says why these cannot be resumed
+        if not _TOKEN.fullmatch(token):  # it names a folder that is removed at the end
             raise StoreError(
-                f"Run {run.id} was started by {run.verb!r}, not {VERB!r}. Resume it with datamorphic runs resume {run.id}."
+                f"The stored request of run {run.id} is damaged, so it cannot be resumed. Start a new run."
             )
-        if run.state == "finished":
-            raise StoreError(f"Run {run.id} is finished and cannot be resumed. Start a new one.")
-        if run.state == "running":
-            return  # `keep_run` says why it cannot be resumed
-        token = str(run.parameters.get("backup"))
-    if _TOKEN.fullmatch(token):
-        FileBackup(ScriptFolder(script.resolve().parent), token).restore()
+        FileBackup(ScriptFolder(Path(script).resolve().parent), token).restore()
+    return token
 
 
 def discard_backup(run: Run) -> None:
@@ -108,45 +96,8 @@ def discard_backup(run: Run) -> None:
         FileBackup(ScriptFolder(Path(str(script)).resolve().parent), token).discard()
 
 
-@contextmanager
-def keep_script(keep: StoreOptions, plan: ScriptPlan, pool: TestPool, options: PlayOptions) -> Iterator[Session]:
-    """Open a session that records the run of a script.
-
-    The files that the script may change are copied first.
-    """
-    token = secrets.token_hex(8)
-    if keep.resume is not None:
-        with open_store(keep) as store:
-            token = str(store.run(keep.resume).parameters.get("backup"))
-        if not _TOKEN.fullmatch(token):  # it names a folder that is removed at the end
-            raise StoreError(
-                f"The stored request of run {keep.resume} is damaged, so it cannot be resumed. Start a new run."
-            )
-    parameters: dict[str, Any] = {
-        "script": plan.name,
-        "commands": plan.commands,
-        "scripts": _hash_files(plan, set(plan.scripts)),
-        "inputs": _hash_files(plan, plan.inputs),
-        "backup": token,
-        **options.to_request(),
-    }
-    origin = None if plan.system is None else plan.system.origin
-    run_options: dict[str, Any] = {"seed": pool.seed, "rng": np.random.default_rng(pool.seed), "model": origin}
-    name = plan.name if plan.system is None else f"{plan.name} ({plan.system.spec})"
-    with keep_run(
-        keep, VERB, name, parameters, seeds=json.dumps(parameters["inputs"]), engine=pool.engine.name, **run_options
-    ) as session:
-        backup = FileBackup(plan.folder, token)
-        if not (backup.path / MANIFEST).exists():
-            backup.discard()
-            backup.save(plan.outputs)
-        yield session
-        with suppress(StoreError):
-            if session.store.run(session.run).state == "finished":
-                backup.discard()
-
-
-def _hash_files(plan: ScriptPlan, files: set[Path]) -> dict[str, str]:
+def hash_files(plan: ScriptPlan, files: set[Path]) -> dict[str, str]:
+    """Return hashes of files by their names in the script."""
     hashes = {}
     for path in sorted(files):
         with path.open("rb") as file:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ..errors import Interrupted, ScriptError, SystemFailed, UsageError
+from typing import Any
+
+from ..core.execute import Execution
+from ..errors import Interrupted, OutOfBudget, ScriptError, SystemFailed, UsageError
 from ..runs.interrupts import Interrupts
 from ..runs.progress import Progress
 from .formatter import format_call
@@ -10,22 +13,29 @@ from .pool import TestPool
 from .structure import Repetition, Statement, Step
 from .validation import ScriptPlan
 
-MAX_PROGRESS_CHARACTERS = 60
+MAX_CALL_CHARACTERS = 60  # that are shown
 
 
 class ScriptPlayer:
-    """Runs a plan: each command calls its method of the pool."""
+    """Runs a plan: each command calls its method of the pool, within the budget of the `execution`, if there is one."""
 
-    def __init__(self, plan: ScriptPlan, pool: TestPool) -> None:
-        self.plan, self.pool = plan, pool
+    def __init__(self, plan: ScriptPlan, pool: TestPool, execution: Execution[Any] | None = None) -> None:
+        self.plan, self.pool, self._execution = plan, pool, execution
         self.command_count = 0  # commands that were run
-        self._total_calls = self._total_runs = 0
+        self.current_call = ""  # the command that is run
 
     def play(self) -> None:
         """Run all commands; an error says where in the script it happened."""
-        with Interrupts() as interrupts, Progress(self.plan.name, self.pool.progress) as progress:
-            self._interrupts, self._progress = interrupts, progress
-            self._play_steps(self.plan.steps)
+        pool, execution = self.pool, self._execution
+        own_engine, own_drive = pool.engine, pool.drive
+        if execution is not None:
+            pool.engine, pool.drive = execution.engine, execution.drive
+        try:
+            with Interrupts() as interrupts, Progress(self.plan.name, pool.progress) as progress:
+                self._interrupts, self._progress = interrupts, progress
+                self._play_steps(self.plan.steps)
+        finally:
+            pool.engine, pool.drive = own_engine, own_drive
 
     def _play_steps(self, steps: list[Step]) -> None:
         for step in steps:
@@ -42,20 +52,22 @@ class ScriptPlayer:
         if self._interrupts.is_stopped():
             raise Interrupted("interrupted")
         share = 1 / max(1, self.plan.commands)
-        text = format_call(statement.call)[:MAX_PROGRESS_CHARACTERS]
-        self._progress.show(text, self.command_count * share)
-        runs_before, calls_before = self.pool.runs, self.pool.calls
-        journal = None if self.pool.session is None else self.pool.session.journal
-        if journal is not None:
-            journal.begin_part(self.command_count * share, share, self._total_runs, self._total_calls)
+        self.current_call = format_call(statement.call)[:MAX_CALL_CHARACTERS]
+        self._progress.show(self.current_call, self.command_count * share)
+        execution = self._execution
+        if execution is not None:
+            execution.part = self.command_count * share, share
+            execution.is_going_on()
         try:
             getattr(self.pool, statement.command.method)(*statement.values)
-        except (ScriptError, Interrupted):
+        except (ScriptError, OutOfBudget):
             raise
         except UsageError as error:
+            if execution is not None and execution.is_spent:
+                raise OutOfBudget(str(error)) from error
             raise statement.fail(str(error)) from error
         except SystemFailed as error:
             raise SystemFailed(str(statement.fail(str(error)))) from error
+        if execution is not None and execution.is_spent:
+            raise OutOfBudget("the budget is spent")
         self.command_count += 1
-        self._total_runs += max(0, self.pool.runs - runs_before)
-        self._total_calls += self.pool.calls - calls_before

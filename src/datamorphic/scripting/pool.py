@@ -129,13 +129,10 @@ class TestPool(CallCommands):
             walk_distance=walk_distance,
             moves=walk_moves,
             refine="bisect",
-            timeout=self.timeout,
         )
         system = _choose_midpoint(self._get_moving_system(), midpoints)
         subject = SubjectUnderTest(name=self.source.spec, sut=executor, system=system, seeds=tests.inputs)
-        front = run_exploration(
-            subject, rng, options, seed=self.seed, engine=self.engine, progress=self.progress, session=self.session
-        )
+        front = run_exploration(subject, rng, options, self.drive, seed=self.seed)
         self._note_front(front, tests, midpoints[0] if midpoints else "midpoint")
         return front
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from ..morphisms.morphism import Morphism
 from ..morphisms.stock import derive
 from ..morphisms.subject import build_subject
 from ..morphisms.system import TestSystem
-from ..runs.driver import CallCounter
+from ..runs.driver import CallCounter, Driver, FlowDriver
 from ..runs.engine_base import Engine
 from ..runs.engines import PersistentEngine, make_engine, needs_processes
 from ..space.outputs import Outputs, Status
@@ -34,10 +34,7 @@ from .formatter import format_call
 from .grammar import Call
 from .names import DEFAULT_STATISTICS_FILE, STOP
 from .recorder import HEADER, build_call, get_recorders
-from .specs import ScriptSystem, SpecMap, to_script_system
-
-if TYPE_CHECKING:
-    from ..runs.session import Session
+from .specs import ScriptSystem, SpecMap
 
 #: the attributes of a test system that hold its morphisms
 MORPHISM_KINDS = (
@@ -132,7 +129,9 @@ class PoolState:
         self.timeout, self.progress = timeout, progress
         self._is_isolated = needs_processes(self.engine)
         self.show: Callable[[str], None] = print  # shows a message
-        self.session: Session | None = None  # records the answers of the system, if the run is kept
+        self.drive: FlowDriver = Driver(
+            {"engine": self.engine, "timeout": timeout, "progress": progress}
+        ).drive  # queries the system
         self.runs, self.calls = 0, 0
         self.front: Front | None = None
         self.explorations: list[dict[str, Any]] = []
@@ -152,7 +151,7 @@ class PoolState:
         self._executor: Executor | None = None
         self._model: str | None = None  # that was started
         if system is not None:
-            source = self.specs.find(system) if isinstance(system, str) else to_script_system(system)
+            source = self.specs.to_system(system)
             self.specs.add(source)
             self._use(source)
 

@@ -15,7 +15,7 @@ from ..core.call_listeners import listen
 from ..morphisms.cases import TestSet
 from ..morphisms.system import TestSystem, has_morphisms
 from ..space.points import Points
-from .call_options import POOL_SEEDS, format_options
+from .call_options import CALL_OPTIONS, POOL_SEEDS, format_options
 from .formatter import format_call
 from .grammar import Argument, Call, ListArgument, TextArgument, replace_control_characters
 
@@ -95,7 +95,9 @@ class ScriptRecorder:
         self._write("".join(f"{format_call(call)}\n" for call in calls))
 
     def add_function_call(self, function: str, arguments: dict[str, Any]) -> None:
-        """Write a call of `dm.explore`, `dm.combine` or `dm.optimise` on a test system."""
+        """Write a call of `dm.explore`, `dm.combine` or `dm.optimise` on a test system; other functions are no commands."""
+        if function not in CALL_OPTIONS:
+            return
         self.begin()
         remaining = dict(arguments)
         system = remaining.pop("model", remaining.pop("test_system", None))

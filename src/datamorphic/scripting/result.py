@@ -32,6 +32,8 @@ class ScriptResult(Result):
         The time it took.
     interrupted : bool
         Whether the user ended the script.
+    unfinished : list of str
+        The commands that the budget did not suffice for.
     """
 
     _SUMMARY = ("commands", "runs", "calls", "cases", "mutants", "violations", "files")
@@ -44,6 +46,7 @@ class ScriptResult(Result):
     seconds: float
     interrupted: bool = False
     total_commands: int = 0
+    unfinished: Sequence[str] = field(default_factory=list)
     notes: Sequence[str] = field(default_factory=list)
 
     def __repr__(self) -> str:
@@ -54,6 +57,8 @@ class ScriptResult(Result):
         """The outcome in one line."""
         if self.interrupted:
             return f"{self.script}: interrupted after {self.commands:,} of {pluralize(self.total_commands, 'command')}"
+        if self.unfinished:
+            return f"{self.script}: the budget was spent after {self.commands:,} of {pluralize(self.total_commands, 'command')}"
         verdict = f", {pluralize(self.violations, 'violation')}" if self.pool.judgements else ""
         return f"{self.script}: {pluralize(self.commands, 'command')} run{verdict}"
 
@@ -68,6 +73,16 @@ class ScriptResult(Result):
         return sum(judgement["violated"] for judgement in self.pool.judgements)
 
     @property
+    def passed(self) -> bool | None:
+        """Whether no metamorphism is violated; None if none was checked."""
+        return not self.violations if self.pool.judgements else None
+
+    @property
+    def complete(self) -> bool:
+        """Whether all commands were run."""
+        return not (self.interrupted or self.unfinished)
+
+    @property
     def files(self) -> list[str]:
         """The files that were written, relative to the folder of the script."""
         return [self.pool.folder.to_text(path) for path in self.pool.files]
@@ -78,6 +93,7 @@ class ScriptResult(Result):
         names = ("runs", "calls", "explorations", "statistics", "measures", "judgements", "messages")
         return self._collect(
             *("script", "seed", "commands", "total_commands", "interrupted", "violations", "files", "notes", "seconds"),
+            *("complete", "unfinished"),
             **{name: getattr(pool, name) for name in names},
             subject=pool.spec or None,
             cases=0 if tests is None else len(tests),
@@ -118,9 +134,9 @@ class ScriptResult(Result):
         ]
         whole = JUnitCase(
             name="all commands were run",
-            outcome="failed" if self.interrupted else "passed",
+            outcome="passed" if self.complete else "failed",
             kind="script",
-            message=f"interrupted after {pluralize(self.commands, 'command')}" if self.interrupted else "",
+            message="" if self.complete else self.headline.removeprefix(f"{self.script}: "),
         )
         return [whole, *cases]
 

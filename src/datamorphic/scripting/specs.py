@@ -113,6 +113,10 @@ class SpecMap:
         """Let scripts name a test system that is already loaded."""
         self._add(source.spec, source.spec, lambda: source)
 
+    def to_system(self, source: object) -> ScriptSystem:
+        """Return the test system that a name of the map, a class, an instance or a module stands for."""
+        return self.find(source) if isinstance(source, str) else to_script_system(source)
+
     def find(self, spec: str) -> ScriptSystem:
         """Return the test system of a name; folders and extension do not matter."""
         key = normalise_name(get_spec_name(spec))

@@ -123,11 +123,11 @@ class SynthesisCommands(CaseCommands):
             filters=[entry.name for entry in chosen_filters if not entry.provided] or None,
             budget=budget,
             seed=int(rng.integers(2**31)),
-            timeout=self.timeout,
+            progress=self.progress,
         )
         is_original = pool_tests.kinds == CaseKind.ORIGINAL
         plan = options.make_plan(self._bind_system(chosen), pool_tests.filter(is_original))
-        combination = run_combination(plan, options, engine=self.engine, progress=self.progress, session=self.session)
+        combination = run_combination(plan, options, self.drive)
         self._count(combination.tally, combination.tally.runs)
         mutants = pool_tests.filter(~is_original)
         self._tests = TestSet.concat([combination.tests, mutants]) if len(mutants) else combination.tests
@@ -247,19 +247,10 @@ class SynthesisCommands(CaseCommands):
             strategy=strategy,
             metric=[entry.name for entry in book.expand(FITNESS, metric_names)],
             datamorphisms=chosen,
-            timeout=self.timeout,
             **numeric_options,
         )
         subject = OptimisationSubject.of_system(self._bind_system(chosen), tests, None, rng)
-        result = run_optimisation(
-            options.add_metrics(subject),
-            rng,
-            options,
-            seed=self.seed,
-            engine=self.engine,
-            progress=self.progress,
-            session=self.session,
-        )
+        result = run_optimisation(options.add_metrics(subject), rng, options, self.drive, seed=self.seed)
         self._note_optimisation(result)
         return result
 

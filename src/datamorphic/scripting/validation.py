@@ -32,7 +32,7 @@ MAX_TOTAL_BYTES = 10_000_000  # of all scripts together
 QUERYING_COMMANDS = ("randomTargetExplore", "directedWalkExplore", "randomWalkExplore", "executeTestCases", "explore")
 OPTION_CLASSES = {"explore": WalkOptions, "combine": ChainOptions, "optimise": SearchOptions}
 NO_SYSTEM_MESSAGE = (
-    "No test system is loaded. Name one with --subject or --system (test_system in Python), or with loadTestSpec(...)."
+    "No test system is loaded. Name one with --subject or --system (model in Python), or with loadTestSpec(...)."
 )
 
 

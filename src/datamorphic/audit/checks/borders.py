@@ -19,6 +19,7 @@ from ...exploration.run import run_exploration
 from ...exploration.text import collect_remarks, format_example
 from ...morphisms.stock import derive
 from ...reporting.document import Section
+from ...runs.driver import Driver
 from ...runs.flow import ask
 from ...space.outputs import Outputs
 from ...space.points import Points
@@ -57,11 +58,9 @@ def explore_borders(context: CheckContext, budget: CheckBudget) -> CheckFindings
         budget=budget.remaining(0.6),
         threshold=value if kind == "threshold" else None,
         jump=value if kind == "jump" else None,
-        timeout=context.drive_options.get("timeout"),
-        batch=context.drive_options.get("batch"),
     )
-    rng, engine = np.random.default_rng(context.seed), context.drive_options.get("engine")
-    front = run_exploration(subject, rng, options, seed=context.seed, engine=engine, progress=False)
+    rng, driver = np.random.default_rng(context.seed), Driver({**context.drive_options, "progress": False})
+    front = run_exploration(subject, rng, options, driver.drive, seed=context.seed)
     budget.add(front.tally)
     context.front = front
     for values in (front.a_output, front.b_output):

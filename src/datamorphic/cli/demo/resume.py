@@ -12,6 +12,7 @@ from ...exploration.io import write_front
 from ...exploration.options import WalkOptions
 from ...exploration.run import run_exploration
 from ...morphisms.subject import SubjectUnderTest
+from ...runs.driver import Driver
 from ...runs.keep import StoreOptions, keep_run
 from ...space.outputs import Outputs
 from ...space.points import Batch
@@ -50,7 +51,8 @@ class _Fuse(Wrapper):
 
 def interrupt_and_resume(subject: SubjectUnderTest, seed: int, options: WalkOptions) -> ResumedRun:
     """Explore once; explore again, interrupt that half-way and resume it; compare the fronts."""
-    front = run_exploration(subject, np.random.default_rng(seed), options, seed=seed, progress=False)
+    settings = {"progress": False}
+    front = run_exploration(subject, np.random.default_rng(seed), options, Driver(settings).drive, seed=seed)
     all_rows = front.calls + front.tally.health.repeated_rows
     first, second = _Fuse(subject.sut, all_rows / 2), _Fuse(subject.sut)
     with make_temporary_folder() as folder:
@@ -62,9 +64,8 @@ def interrupt_and_resume(subject: SubjectUnderTest, seed: int, options: WalkOpti
             with keep_run(
                 keep, "demo", subject.name, {}, seed=seed, rng=rng, model=None, seeds=subject.seeds
             ) as session:
-                return run_exploration(
-                    replace(subject, sut=sut), rng, options, seed=seed, session=session, progress=False
-                )
+                driver = Driver({**settings, "journal": session.journal})
+                return run_exploration(replace(subject, sut=sut), rng, options, driver.drive, seed=seed)
 
         try:
             explore(first)

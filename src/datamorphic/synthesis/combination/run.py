@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,8 +18,7 @@ from ...errors import OutOfBudget, SystemFailed
 from ...morphisms.case_columns import make_missing_outputs
 from ...morphisms.cases import NO_ORIGIN, CaseKind, TestSet, Verdict
 from ...morphisms.system import TestSystem, judge_verdicts
-from ...runs.driver import CallCounter, drive
-from ...runs.engine_base import Engine
+from ...runs.driver import CallCounter, FlowDriver
 from ...runs.flow import Flow, Query
 from ...runs.progress import Progress
 from ...space.features import Mask
@@ -32,9 +30,6 @@ from .persistence import remember_violations, retry_violations
 from .plan import CombinationPlan
 from .result import CombinationResult, Derivations, Verdicts
 from .shortening import ChainExecutor, ChainFailure, ShortenedChain, shorten_chains
-
-if TYPE_CHECKING:
-    from ...runs.session import Session
 
 MAX_CASES_PER_QUERY = 50_000  # so that progress is shown between queries, and Ctrl-C keeps what was executed
 MAX_CASES_PER_TIMED_QUERY = 1_000  # the answers of a query that the end of the time cuts off are lost
@@ -65,10 +60,10 @@ def combine(options: CombineOptions, execution: Execution[CombinationPlan]) -> C
     >>> combination.chain(29)
     ['upward', 'upward']
     """
-    plan, session, engine = execution.subject, execution.session, execution.engine
+    plan, session = execution.subject, execution.session
     # violations are not answers of this run, so that a resumed run tries them, too
-    earlier = None if session is None else retry_violations(session.store, plan.system, engine, options)
-    combination = run_combination(plan, options, engine=engine, progress=options.progress, session=session)
+    earlier = None if session is None else retry_violations(session.store, plan.system, execution.engine, options)
+    combination = run_combination(plan, options, execution.drive)
     if earlier is not None:
         recurring, fixed_count = earlier
         combination.tally.retried_failures = len(recurring), fixed_count
@@ -110,19 +105,12 @@ def _make_pace(plan: CombinationPlan, options: ChainOptions, case_count: int) ->
     return WorkPace(options.OWNER, {"seeds": len(plan.seeds)}, remedy=remedy, count_all_rows=lambda: case_count)
 
 
-def run_combination(
-    plan: CombinationPlan,
-    options: ChainOptions,
-    *,
-    engine: Engine | None = None,
-    progress: bool | None = None,
-    session: Session | None = None,
-) -> CombinationResult:
-    """Combine, execute and check, and return the result. A `session` records the run."""
+def run_combination(plan: CombinationPlan, options: ChainOptions, drive: FlowDriver) -> CombinationResult:
+    """Combine, execute and check, and return the result; `drive` queries the system."""
     options.validate_size(plan)
     system, start_time, notes = plan.system, read_clock(), list(plan.notes)
     is_sampled = options.sample_size is not None and options.sample_size < plan.size
-    with Progress(system.name, progress) as display:
+    with Progress(system.name, options.progress) as display:
         cases = _make_drawn(plan, options, display) if is_sampled else _make_all(plan, options, display)
         selection = _apply_filters(system, cases, options, notes)
     counter = CallCounter()
@@ -132,13 +120,8 @@ def run_combination(
         judgement = drive(
             _execute_and_judge(plan, selection, options),
             system.sut,
-            budget=options.limits,
             tally=counter,
-            progress=progress,
-            timeout=options.timeout,
-            batch=options.batch,
-            engine=engine,
-            journal=session.journal if session is not None else None,
+            limits=options.limits,
             pace=pace,
             on_piece=pace.add_answers,
         )

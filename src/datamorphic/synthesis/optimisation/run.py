@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from numbers import Integral
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,8 +16,7 @@ from ...errors import SystemFailed
 from ...morphisms.cases import TestSet
 from ...morphisms.morphism import Morphism
 from ...morphisms.system import TestSystem
-from ...runs.driver import CallCounter, drive
-from ...runs.engine_base import Engine
+from ...runs.driver import CallCounter, FlowDriver
 from ...space.outputs import Status
 from ...systems.base import Function
 from .breeding import Breeder
@@ -28,9 +26,6 @@ from .result import Optimisation
 from .search import GeneticSearch
 from .strategies import FilterStrategy, SetFilter, WeakestRemovalStrategy, find_strategy
 from .subject import OptimisationSubject
-
-if TYPE_CHECKING:
-    from ...runs.session import Session
 
 
 @capability(OptimiseOptions)
@@ -56,28 +51,20 @@ def optimise(options: OptimiseOptions, execution: Execution[OptimisationSubject]
     """
     subject = execution.subject
     has_answers = _needs_execution(subject, _find_filters(subject.system, options))
-    return run_optimisation(
-        subject,
-        execution.rng,
-        options,
-        seed=execution.seed,
-        engine=execution.engine,
-        progress=options.progress,
-        session=execution.session if has_answers else None,  # without answers, a resumed run starts again
-    )
+    # without answers, a resumed run starts again
+    drive = execution.drive if has_answers else partial(execution.drive, journal=None)
+    return run_optimisation(subject, execution.rng, options, drive, seed=execution.seed)
 
 
 def run_optimisation(
     subject: OptimisationSubject,
     rng: np.random.Generator,
     options: SearchOptions,
+    drive: FlowDriver,
     *,
     seed: SeedLike = None,
-    engine: Engine | None = None,
-    progress: bool | None = None,
-    session: Session | None = None,
 ) -> Optimisation:
-    """Optimise the test set of a subject; `seed` is what `rng` was made from, and a `session` records the run."""
+    """Optimise the test set of a subject; `seed` is what `rng` was made from, and `drive` queries the system."""
     filters, metrics = _find_filters(subject.system, options), subject.metrics
     set_filters: list[SetFilter] = [partial(_apply_filter, morphism) for morphism in filters]
     breeder = Breeder(subject.system, options.datamorphisms, subject.tests)
@@ -85,7 +72,7 @@ def run_optimisation(
         metrics=metrics,
         strategy=find_strategy(options.strategy)(len(subject.tests), options.remove_ratio, set_filters),
         breeder=breeder,
-        steps=options.max_cycles,
+        max_cycles=options.max_cycles,
         mutants_per_cycle=max(1, round(options.mutant_ratio * len(subject.tests))),
         change_rate=options.change_rate,
         patience=options.patience,
@@ -96,13 +83,8 @@ def run_optimisation(
     record = drive(
         search.run(subject.tests, rng),
         subject.sut or Function(_refuse_execution, subject.tests.space, name=subject.name),
-        budget=options.limits,
         tally=counter,
-        progress=progress,
-        timeout=options.timeout,
-        engine=engine,
-        batch=options.batch,
-        journal=session.journal if session is not None else None,
+        limits=options.limits,
         pace=WorkPace(options.OWNER, {"max_cycles": options.max_cycles}, remedy=LIMIT_TIME),
     )
     _raise_if_all_failed(subject.name, counter)

@@ -53,7 +53,7 @@ class SearchRecord:
 class GeneticSearch:
     """A search for a better test set.
 
-    It ends after `steps` cycles, or earlier if no metric has grown by a share of `change_rate` within `patience` cycles and
+    It ends after `max_cycles` cycles, or earlier if no metric has grown by a share of `change_rate` within `patience` cycles and
     none is 0. The best sets so far are the parents of the next cycle, so the fitness never falls.
     """
 
@@ -63,7 +63,7 @@ class GeneticSearch:
         metrics: Sequence[FitnessMetric],
         strategy: OptimisationStrategy,
         breeder: Breeder,
-        steps: int,
+        max_cycles: int,
         mutants_per_cycle: int,
         change_rate: float,
         patience: int,
@@ -71,7 +71,7 @@ class GeneticSearch:
         executes: bool,  # whether cases are executed
     ) -> None:
         self.metrics, self.strategy, self.breeder = metrics, strategy, breeder
-        self.steps, self.mutants_per_cycle = steps, mutants_per_cycle
+        self.max_cycles, self.mutants_per_cycle = max_cycles, mutants_per_cycle
         self.change_rate, self.patience = change_rate, patience
         self.budget, self.executes = budget, executes
 
@@ -110,7 +110,7 @@ class GeneticSearch:
             stopped="steps",
             notes=remarks,
         )
-        for cycle in range(1, self.steps + 1):
+        for cycle in range(1, self.max_cycles + 1):
             parent, partner, judge = self._choose_parents(record, rng)
             count = self._limit_count(executions)
             if count < 1:
@@ -122,7 +122,9 @@ class GeneticSearch:
             try:
                 # without executions the query is empty: the loop looks at the clock and at Ctrl-C
                 batch = mutants.inputs if self.executes else mutants.inputs.take(slice(0, 0))
-                outputs = yield Query(batch, progress=cycle / self.steps, note=f"cycle {cycle} of {self.steps}")
+                outputs = yield Query(
+                    batch, progress=cycle / self.max_cycles, note=f"cycle {cycle} of {self.max_cycles}"
+                )
             except OutOfBudget as error:
                 record.stopped = "interrupted" if isinstance(error, Interrupted) else "budget"
                 break

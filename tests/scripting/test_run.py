@@ -155,6 +155,44 @@ def test_a_script_for_red_wine(tmp_path, real_data):
     assert result.pool.source.spec == "red_wine"
 
 
+# -- budgets ------------------------------------------------------------------------------------------------------
+
+BUDGET_SCRIPT = """\
+makeSeed([RandomValue20])
+executeTestCases()
+explore(walks=200;seeds=pool;budget=60 runs)
+makeSeed([RandomValue50])
+executeTestCases()
+displayMessage(ready)
+"""
+
+
+def test_a_spent_budget_ends_the_script(tmp_path):
+    script = write(tmp_path, BUDGET_SCRIPT)
+    whole = dm.play(script, "Box 1")
+    assert whole.complete, "an exploration may have a budget of its own"
+    assert (whole.commands, whole.unfinished) == (6, [])
+    result = dm.play(script, "Box 1", budget="100 runs")
+    assert (result.commands, result.complete) == (4, False)
+    assert result.unfinished == ["2 of 6 commands, from executeTestCases() on"]
+    assert "the budget was spent after 4 of 6 commands" in result.describe()
+    assert "not run: 2 of 6 commands" in result.describe()
+    assert result.page().state == "warn"
+    assert 'failures="1"' in result.to_junit()
+    assert dm.play(script, "Box 1", budget="1000 runs").complete
+
+
+def test_a_search_that_cannot_begin_ends_the_script(tmp_path):
+    script = write(tmp_path, "makeSeed([RandomValue20])\nGAOptimizeWeakestRemoval([ALL];[label_balance])\n")
+    result = dm.play(script, "Box 1", budget="10 runs")
+    assert result.unfinished == ["1 of 2 commands, from GAOptimizeWeakestRemoval([ALL];[label_balance]) on"]
+
+
+def test_the_former_name_of_the_test_system_is_accepted(tmp_path):
+    with pytest.warns(DeprecationWarning, match="'test_system' of play is now called 'model'"):
+        assert dm.play(write(tmp_path, "clean()\n"), test_system="Box 1").commands == 1
+
+
 # -- stores -------------------------------------------------------------------------------------------------------
 
 
