@@ -52,7 +52,6 @@ RENAMED = {
     "shrink": "no-shrink",
     "operators": "operator",
     "learners": "learner",
-    "test_system": "SYSTEM",
     "constraints": "no-constraints",
     "columns": "column",
     "script": "FILE",
