@@ -1,13 +1,13 @@
-"""The options of `hunt`, `generate` and `simulate`."""
+"""The options of `hunt`, `generate` and `simulate`, and what is hunted."""
 
 from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 import numpy.typing as npt
 
@@ -19,18 +19,21 @@ from ..core.groups import Running
 from ..core.options import COMPUTING_PANEL, Option, Options, list_fields
 from ..errors import ArgumentError, UsageError
 from ..morphisms.model_options import ModelOptions
+from ..morphisms.subject import SubjectUnderTest
+from ..relations.base import MetamorphicRelation
 from ..relations.function import FunctionRelation
 from ..relations.learner.base import LearnerRelation
+from ..relations.registry import find_relation
 from ..runs.engine_base import Engine
 from ..runs.engines import make_engine
 from ..runs.flow import Budget
+from ..space.space import Space
 from ..space.table_files import read_table
 from ..systems.base import Executor
 from .generator_base import DomainLike, GeneratorLike
 from .regions import KINDS, Region
 from .scenarios import SCENARIOS
 from .selector_base import SelectorLike
-from .subject import HuntSubject, RelationsLike, list_relations
 
 MAX_DEFAULT_WORKERS = 8
 DEFAULT_MAX_GROUPS = 100_000  # per trial of a hunt
@@ -42,6 +45,62 @@ TABLE_ENDINGS = (".csv", ".parquet", ".pq")
 BUDGET_EXPECTED = "an int in the range [1, inf), which are groups per trial, or a time such as '30s'"
 A_GENERATOR = "the name of a generator, or a class of generators"
 A_SELECTOR = "the name of a selector, or a class of selectors"
+
+#: a relation, its class, or the name of a relation of the system under test
+RelationLike: TypeAlias = MetamorphicRelation | type[MetamorphicRelation] | str
+#: one relation or several; None for all relations of the system under test
+RelationsLike: TypeAlias = RelationLike | Collection[RelationLike] | Mapping[str, RelationLike] | None
+
+
+@dataclass(frozen=True, eq=False)
+class HuntSubject:
+    """What is hunted: a system with a space, a function, or a learner."""
+
+    model: ModelLike
+    relations: Sequence[RelationLike]
+    system: SubjectUnderTest | None = None  # None for functions and learners
+    is_learner: bool = False
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        if self.system is not None:
+            return self.system.name
+        names = [getattr(self.model, name, None) for name in ("name", "__name__")]
+        return next((str(name) for name in names if name), type(self.model).__name__)
+
+    @property
+    def space(self) -> Space | None:
+        """The space of the inputs, if it has one."""
+        return None if self.system is None else self.system.seeds.space
+
+
+def list_relations(model: ModelLike, relations: RelationsLike) -> list[RelationLike]:
+    """Return the requested relations one by one, classes as objects, and names of registered relations of models resolved."""
+    own_relations: Mapping[str, FunctionRelation] = getattr(model, "relations", None) or {}
+    items: list[RelationLike]
+    if relations is None:
+        if not own_relations:
+            raise ArgumentError(
+                "hunt() got no relations. Give those that must hold: hunt(function, relation). Make one with "
+                "dm.FunctionRelation, or use those of a program in dm.programs."
+            )
+        items = list(own_relations)
+    elif isinstance(relations, Mapping):
+        items = list(relations.values())
+    elif isinstance(relations, list | tuple | set | frozenset):
+        items = list(relations)
+    else:
+        items = [relations]  # type: ignore[list-item]
+    if not items:
+        reject("relations", "hunt", "at least one relation", relations)
+    return [
+        item() if isinstance(item, type) and issubclass(item, MetamorphicRelation) else item
+        for item in (
+            find_relation(item) or item if isinstance(item, str) and item not in own_relations else item
+            for item in items
+        )
+    ]
 
 
 def parse_candidates(text: str) -> Any:

@@ -24,11 +24,19 @@ from ..systems.base import Executor
 from ..systems.function_runner import FunctionRunner, name_columns
 from .generators import make_generator
 from .loop import HuntMonitor, HuntSteps, Proposer, RoundRobin, Trial, judge_proposed
-from .options import HuntOptions
+from .options import HuntOptions, HuntSubject, RelationLike
 from .result import Hunt, HuntTrial, ViolatingGroup
-from .row_runner import ROWS, RowTrial, fit_relations, prepare_executor, uses_rows
+from .row_runner import (
+    ROWS,
+    TRAINING_SETS,
+    RowTrial,
+    TrainingJudge,
+    TrainingTrial,
+    fit_relations,
+    prepare_executor,
+    uses_rows,
+)
 from .selectors import make_selector
-from .subject import HuntSubject, RelationLike
 from .system_runner import (
     OutputReader,
     find_source_box,
@@ -38,7 +46,6 @@ from .system_runner import (
     to_function_relation,
     validate_columns,
 )
-from .training_runner import TRAINING_SETS, TrainingJudge, TrainingTrial
 
 
 @capability(HuntOptions)

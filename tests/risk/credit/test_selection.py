@@ -10,9 +10,8 @@ from datamorphic.relations.change import Change, ChangeRelation
 from datamorphic.risk.credit.judging import RelationTally, find_directions
 from datamorphic.risk.credit.ladder import Rung
 from datamorphic.risk.credit.measures import Measurement
-from datamorphic.risk.credit.mitigation import compare_twins
 from datamorphic.risk.credit.model_result import ModelResult, RepetitionResult
-from datamorphic.risk.credit.selection import choose_model, find_rejections
+from datamorphic.risk.credit.selection import choose_model, compare_twins, find_rejections
 
 SCORES = np.array([0.1, 0.9])
 

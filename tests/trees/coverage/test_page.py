@@ -18,8 +18,7 @@ from datamorphic._text import format_percent
 from datamorphic.errors import ArgumentError, UsageError
 from datamorphic.reporting.document import Drawing, Page, Section, Shape, TextLabel
 from datamorphic.reporting.html import render_page
-from datamorphic.trees.coverage.draw import MAX_BOXES, draw_tree
-from datamorphic.trees.coverage.layout import BoxLine, NodeBox, lay_out
+from datamorphic.trees.coverage.draw import MAX_BOXES, BoxLine, NodeBox, draw_tree, lay_out
 from datamorphic.trees.forest import Forest
 from datamorphic.trees.tree import Tree
 from support.browser import CHROMIUM, WHY_NOT, Browser

@@ -18,9 +18,8 @@ from ...relations.change import ChangeRelation
 from ...reporting.junit import JUnitCase
 from .judging import find_directions
 from .measures import Flags, average_measurements, measure_auc_difference
-from .mitigation import Mitigation, compare_twins
 from .model_result import ModelResult
-from .selection import ModelChoice, choose_model
+from .selection import Mitigation, ModelChoice, choose_model, compare_twins
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -1,4 +1,4 @@
-"""Which model to use: the two rules that chapter 8 of Ying (2024) recommends.
+"""Which model to use: the two rules that chapter 8 of Ying (2024) recommends, and what monotone constraints repair and cost.
 
 Reject every model that breaks a relation strongly for more applicants than a threshold. Of the models whose AUC lies within the
 confidence interval of the best one, use the one with the fewest violations.
@@ -94,3 +94,36 @@ def _rank_by_violations(model: ModelResult) -> tuple[float, float, float, float]
     """Return what is compared: strong violations, weak ones, then the higher AUC, then the simpler model."""
     auc = 0.0 if model.auc is None else model.auc.value
     return model.strong_share.value, model.weak_share.value, -auc, model.rung.complexity
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mitigation(ResultPart):
+    """A model with constraints beside the same model without."""
+
+    constrained: str
+    unconstrained: str
+    size: str
+    strong_before: Measure  # share of strong violations without constraints
+    strong_after: Measure
+    auc_price: Measure  # AUC without constraints minus AUC with them: negative if constraints help
+    default_rate_before: float | None = None  # among approved loans
+    default_rate_after: float | None = None
+
+
+def compare_twins(models: Sequence[ModelResult], compare: AucComparison) -> list[Mitigation]:
+    """Return one comparison per model with constraints whose twin without them was trained too."""
+    by_name = {model.name: model for model in models}
+    return [
+        Mitigation(
+            constrained=model.name,
+            unconstrained=twin.name,
+            size=model.rung.size,
+            strong_before=twin.strong_share,
+            strong_after=model.strong_share,
+            auc_price=compare(twin, model),
+            default_rate_before=twin.default_rate,
+            default_rate_after=model.default_rate,
+        )
+        for model in models
+        if model.rung.twin and (twin := by_name.get(model.rung.twin)) is not None
+    ]

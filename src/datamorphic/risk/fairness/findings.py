@@ -9,8 +9,8 @@ from typing import Any, Literal
 from ..._text import join_names
 from ...core.result import DEFAULT_CONFIDENCE, LEVELS, Finding, Level, Measure, to_plain
 from .effects import AttributeEffect, CombinationEffect, CounterfactualCase
+from .groups import GroupTable
 from .proxies import Proxy
-from .shares import GroupTable
 from .wording import Wording, shorten_names
 
 FindingKind = Literal["attribute", "probability", "combination", "stand-in", "gap"]

@@ -11,9 +11,9 @@ from ...reporting.document import Drawing, Page, Section, SectionState, Shape, T
 from ...reporting.text import NO_VALUE_TEXT, cut
 from .effects import CombinationEffect, CounterfactualCase
 from .findings import FairnessFinding
+from .groups import GroupTable
 from .proxies import Proxy
 from .result import AttributeState, FairnessReport
-from .shares import GroupTable
 from .wording import Wording, format_round_percent
 
 LEVEL_STATES: dict[Level, SectionState] = {"fault": "bad", "concern": "warn", "advice": "note"}

@@ -14,8 +14,8 @@ from ...core.result import Result, find_defects
 from ...reporting.junit import JUnitCase
 from .effects import AttributeEffect, CombinationEffect
 from .findings import FairnessFinding
+from .groups import GroupTable
 from .proxies import Proxy
-from .shares import GroupTable
 from .wording import Wording
 
 MAX_HEADLINE_STAND_INS = 2

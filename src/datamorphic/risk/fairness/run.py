@@ -21,12 +21,11 @@ from .answers import AnswerReader
 from .counterfactuals import CounterfactualMaker
 from .effects import AttributeEffect, EffectMeter
 from .findings import Judge
-from .groups import PeopleGroups, combine_groups, group_people
+from .groups import PeopleGroups, combine_groups, group_people, tabulate_groups
 from .options import FairnessOptions
 from .people import People, Rows
 from .proxies import Proxy, ProxyMeter
 from .result import FairnessReport
-from .shares import tabulate_groups
 from .wording import Wording
 
 MAX_CELLS = 16  # combinations of values of protected columns that are tried
