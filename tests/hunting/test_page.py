@@ -10,10 +10,16 @@ import pytest
 import datamorphic as dm
 from datamorphic.core.result import Measure
 from datamorphic.errors import ArgumentError
-from datamorphic.hunting.charts import draw_f_measure_chart, draw_ratio_chart
 from datamorphic.hunting.measures import FMeasures
 from datamorphic.hunting.page import build_page, build_simulation_rows
-from datamorphic.hunting.plots import ViolationSample, draw_region_picture, draw_spread_picture, sample_violations
+from datamorphic.hunting.plots import (
+    ViolationSample,
+    draw_f_measure_chart,
+    draw_ratio_chart,
+    draw_region_picture,
+    draw_spread_picture,
+    sample_violations,
+)
 from datamorphic.hunting.regions import draw_region
 from datamorphic.relations.box import Box
 from datamorphic.reporting.document import Shape, TextLabel

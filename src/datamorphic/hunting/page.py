@@ -16,11 +16,18 @@ from ..reporting.text import to_one_line
 from ..space.features import Categorical
 from ..space.space import Space
 from ..systems.function_runner import COLUMN_LETTERS
-from .charts import draw_f_measure_chart, draw_ratio_chart
 from .generation import GeneratedGroups
 from .loop import MAX_GROUPS_PLOTTED
 from .measures import estimate, name_effect
-from .plots import DEFAULT_SOURCES, MAX_PLANE_DIMENSIONS, draw_region_picture, draw_spread_picture, sample_violations
+from .plots import (
+    DEFAULT_SOURCES,
+    MAX_PLANE_DIMENSIONS,
+    draw_f_measure_chart,
+    draw_ratio_chart,
+    draw_region_picture,
+    draw_spread_picture,
+    sample_violations,
+)
 from .result import ExecutedSources, Hunt, decode_inputs
 from .simulation import Simulation
 

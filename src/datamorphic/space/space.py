@@ -40,8 +40,7 @@ from .blocks import (
     restore_frame,
 )
 from .constraints import Constraint, Dependency, to_constraint
-from .decoding import decode
-from .encoding import encode, encode_floats, find_fault
+from .encoding import decode, encode, encode_floats, find_fault
 from .features import Codes, Feature, Mask
 from .frames import is_single_case, name_texts, restore_form, to_array, to_frame
 from .geometry import Counts

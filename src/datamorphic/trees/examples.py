@@ -14,7 +14,7 @@ from .._typing import DataLike
 from .._validation import reject
 from ..errors import DataError
 from ..space import geometry
-from ..space.decoding import decode
+from ..space.encoding import decode
 from .column_domain import ColumnDomain, build_column_domain
 from .descent import find_leaves
 from .inputs import TreeInputs, read_table
