@@ -21,11 +21,10 @@ from ..space.outputs import Status
 from ..space.points import Points
 from ..space.projection import Archive
 from ..systems.base import Executor
-from .auto import AutoExplorer, name_border_kinds
 from .borders import Border, InferredBorder
 from .brackets import Brackets, ExplorationRecord, SeedPool
 from .changes import Answers
-from .explorers import EXPLORERS, Explorer
+from .explorers import EXPLORERS, AutoExplorer, Explorer, name_border_kinds
 from .front import Front
 from .options import ExploreOptions, WalkOptions
 from .persistence import remember_failures, retry_failures
