@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from datamorphic.studies.catalogue import STUDIES
 from datamorphic.studies.overview_page import SHOWN_PACKAGES
-from datamorphic.studies.study import STUDIES
 from datamorphic.studies.text import format_number
 from datamorphic.studies.verdicts import RULE, judge_figure
 

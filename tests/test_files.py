@@ -24,7 +24,7 @@ from datamorphic.errors import UsageError
 from datamorphic.relations.promises import read_promises
 from datamorphic.reporting.markdown import format_table
 from datamorphic.space.table_files import read_table
-from datamorphic.studies.study import study
+from datamorphic.studies.run import study
 from datamorphic.trees.pmml.writing import write_forest
 from datamorphic.trees.read import read_forest
 from datamorphic.web.demo_model import DATA_NAME, MODEL_NAME, make_demo_files

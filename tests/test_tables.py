@@ -99,7 +99,7 @@ def _read_all_tables() -> dict[str, Any]:
     from datamorphic.relations.patterns.published import published_relations
     from datamorphic.relations.patterns.tables import read_patterns
     from datamorphic.scripting.commands import COMMANDS
-    from datamorphic.studies import figures, study
+    from datamorphic.studies import catalogue, figures
     from datamorphic.systems import missing_packages, untrusted
 
     return {
@@ -119,8 +119,8 @@ def _read_all_tables() -> dict[str, Any]:
         "relations/patterns/published.toml": published_relations,
         "scripting/commands.toml": COMMANDS,
         "studies/figures.toml": figures.read_figures(),
-        "studies/studies.toml": study.STUDIES,
-        "studies/tables.csv": study.TABLES,
+        "studies/studies.toml": catalogue.STUDIES,
+        "studies/tables.csv": catalogue.TABLES,
         "systems/packages.toml": missing_packages.read_known_packages().same_name,
         "systems/safe_types.toml": untrusted.read_safe_types().loaders,
     }

@@ -31,7 +31,7 @@ def measure_ours() -> list[Figure]:
 
 
 def _read(column: str) -> list[Figure]:
-    from datamorphic.studies.study import study
+    from datamorphic.studies.run import study
 
     figures = []
     for name, task, subjects, measure, higher in (

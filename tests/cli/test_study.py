@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from datamorphic.cli.main import app
-from datamorphic.studies import overview, workload
-from datamorphic.studies import study as studies
+from datamorphic.studies import catalogue as studies
+from datamorphic.studies import plan, workload
 from datamorphic.studies.explorations import Exploration
 from datamorphic.studies.result import Study
 from datamorphic.studies.rows import Row
@@ -20,10 +20,7 @@ from datamorphic.studies.rows import Row
 @pytest.fixture
 def run(monkeypatch):
     """Run the command at the smallest scale, whatever scale it asks for."""
-    whole = studies.study
-    monkeypatch.setattr(
-        studies, "study", lambda name, **options: whole(name, **options | {"scale": "tiny", "progress": False})
-    )
+    monkeypatch.setitem(workload.SCALES, "small", workload.SCALES["tiny"])
     return lambda *arguments: CliRunner().invoke(app, ["study", *arguments])
 
 
@@ -38,7 +35,7 @@ def test_json_is_one_document_and_nothing_else(run):
     result = run("random_target", "--seed", "3", "--json")
     assert result.exit_code == 0
     document = strict(result.stdout)
-    assert list(document) == ["study", "scale", "seed", "seconds", "rows"]
+    assert {"study", "scale", "seed", "seconds", "rows", "complete", "unfinished"} <= set(document)
     assert (document["study"], document["seed"]) == ("random_target", 3)
     assert all(list(row) == list(Row._fields) for row in document["rows"])
     box = next(r for r in document["rows"] if r["row"] == "000-12: Box 1, 200 walks" and r["column"] == "runs")
@@ -90,7 +87,7 @@ def test_the_list(run):
         (["001-4", "--all"], "Leave one of the two out"),
         (["001-4", "--resume", "7", "--store", "none"], "needs a run store"),
         (["000-8"], "is not computed"),
-        (["001-4", "--scale", "huge"], "huge"),
+        (["001-4", "--scale", "huge"], "one of 'tiny', 'small', 'full'"),
     ],
 )
 def test_wrong_use_exits_with_two(run, arguments, words):
@@ -101,12 +98,13 @@ def test_wrong_use_exits_with_two(run, arguments, words):
 
 
 def test_all_studies_become_a_site(monkeypatch, tmp_path):
-    monkeypatch.setattr(overview, "list_entries", lambda: {name: studies.STUDIES[name] for name in ("002-1", "002-14")})
+    monkeypatch.setattr(plan, "list_entries", lambda: {name: studies.STUDIES[name] for name in ("002-1", "002-14")})
     store = ["--store", str(tmp_path / "runs.sqlite")]
     result = CliRunner().invoke(app, ["study", "--all", "--html", str(tmp_path / "site"), *store])
     assert result.exit_code == 0
     assert "In all: 2 agrees." in result.stdout
     assert "kept as run 1" in result.stdout
+    assert f"The site: {tmp_path / 'site' / 'index.html'}" in result.stdout
     assert (tmp_path / "site" / "002-14.html").is_file()
     document = strict(CliRunner().invoke(app, ["study", "--all", "--json", *store]).stdout)
     assert [row["study"] for row in document["studies"]] == ["002-1", "002-14"]

@@ -150,6 +150,39 @@ def enter():
             time.sleep(60)
 """
 
+#: The command with a study of its own, whose jobs end their process or hang: at the measurement that the file names.
+STUDY_MODULE = """
+from datamorphic.cli.main import main
+from datamorphic.studies.catalogue import STUDIES, StudyEntry
+
+import counting
+
+STUDIES["counting"] = StudyEntry("Counts", "nothing", {"": counting.build_rows}, lambda scale: "all")
+main()
+"""
+COUNTING_MODULE = """
+from dataclasses import dataclass
+
+from datamorphic.studies.rows import Row
+from datamorphic.studies.workload import Job
+
+import deciding
+
+
+@dataclass(frozen=True)
+class Counting(Job):
+    number: int
+
+    def _compute_figures(self, seed):
+        deciding.stop_if_ordered()
+        return {"square": self.number**2 + seed}
+
+
+def build_rows(bench):
+    jobs = [Counting(number) for number in range(9)]
+    return [Row(str(job.number), "square", job.number**2, bench.figure(job, "square")) for job in jobs]
+"""
+
 #: The command with trees that end its process: at the training that the file names.
 TRAINING_MODULE = """
 import os
@@ -201,6 +234,7 @@ class Verb:
     batch_options: tuple[str, ...] = ("--batch", "50")  # so that something is stored before the kill
     #: False if nothing is queried, or only by this process: engines and time-outs have no meaning
     has_engine: bool = True
+    module: str = "datamorphic"  # that has the command
 
 
 VERBS = {
@@ -245,6 +279,7 @@ VERBS = {
         small_budget="3 runs",
         batch_options=(),
     ),
+    "study": Verb(("study", "counting"), 5, small_budget="3 runs", batch_options=(), module="studying"),
     "credit": Verb(
         (
             *("credit", "deciding:decide", "people.csv", "--also", "other=deciding:decide"),
@@ -254,7 +289,7 @@ VERBS = {
     ),
 }
 #: what differs between two runs that found the same
-FLEETING = ("seconds", "run", "f_times", "generation_seconds")
+FLEETING = ("seconds", "run", "f_times", "generation_seconds", "html")
 
 
 @pytest.fixture
@@ -262,7 +297,8 @@ def call(tmp_path, monkeypatch):
     """Run a command in a process of its own, in a folder with a model and people."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DATAMORPHIC_STORE", str(tmp_path / "runs.sqlite"))
-    for name, text in {"deciding": MODULE, "program": PROGRAM, "trap": TRAP_MODULE}.items():
+    modules = {"deciding": MODULE, "program": PROGRAM, "trap": TRAP_MODULE}
+    for name, text in (modules | {"studying": STUDY_MODULE, "counting": COUNTING_MODULE}).items():
         (tmp_path / f"{name}.py").write_text(text)
     rng = np.random.default_rng(0)
     people = pd.DataFrame({"income": rng.uniform(10, 90, 200).round(1), "gender": rng.choice(["f", "m"], 200)})
@@ -315,7 +351,8 @@ def run_whole(call, verb):
     if verb not in WHOLE_RUNS:
         case = VERBS[verb]
         files = ("--html=report.html", "--junit=junit.xml")
-        document = read(call(*case.arguments, *files, "--store=none", "--json", code=case.exit_code))
+        arguments = (*case.arguments, *files, "--store=none", "--json")
+        document = read(call(*arguments, code=case.exit_code, module=case.module))
         WHOLE_RUNS[verb] = WholeRun(document, Path("report.html").read_text(), Path("junit.xml").read_text())
     return WHOLE_RUNS[verb]
 
@@ -326,10 +363,11 @@ def test_a_killed_run_is_resumed_with_the_same_result(call, verb):
     whole = run_whole(call, verb)
     Path("imports").unlink(missing_ok=True)
     order("kill", case.kill_at)
-    call(*case.arguments, *case.batch_options, "--json", code=-signal.SIGKILL)
+    call(*case.arguments, *case.batch_options, "--json", code=-signal.SIGKILL, module=case.module)
     with Store.open() as store:
         assert [(run.verb, run.state) for run in store.runs()] == [(case.arguments[0], "killed")]
-    assert read(call("runs", "resume", 1, "--json", code=case.exit_code)) == whole.document
+    resumed = read(call("runs", "resume", 1, "--json", code=case.exit_code, module=case.module))
+    assert resumed == whole.document
     with Store.open() as store:
         assert [run.state for run in store.runs()] == ["finished"]
 
@@ -345,14 +383,15 @@ def test_reports_are_written(call, verb):
 DISTRIBUTED_VERBS = [
     verb
     for verb, case in VERBS.items()
-    if case.has_engine and (LONG or verb in ("fairness", "check of a learner", "explore", "mutate"))
+    if case.has_engine and (LONG or verb in ("fairness", "check of a learner", "explore", "mutate", "study"))
 ]
 
 
 @pytest.mark.parametrize("verb", DISTRIBUTED_VERBS)
 def test_engines_give_the_same_result(call, verb):
     case = VERBS[verb]
-    parallel = read(call(*case.arguments, "--workers=2", "--store=none", "--json", code=case.exit_code))
+    arguments = (*case.arguments, "--workers=2", "--store=none", "--json")
+    parallel = read(call(*arguments, code=case.exit_code, module=case.module))
     assert parallel == run_whole(call, verb).document
 
 
@@ -360,14 +399,15 @@ def test_engines_give_the_same_result(call, verb):
 def test_a_row_that_hangs_does_not_stop_the_run(call, verb):
     case = VERBS[verb]
     order("hang", 3)
-    call(*case.arguments, "--timeout=5", "--store=none", code=case.exit_code)
+    call(*case.arguments, "--timeout=5", "--store=none", code=case.exit_code, module=case.module)
 
 
 @pytest.mark.parametrize("verb", [verb for verb, case in VERBS.items() if case.small_budget is not None])
 def test_a_spent_budget_is_incomplete(call, verb):
     case = VERBS[verb]
     # the last of two budgets counts
-    document = json.loads(call(*case.arguments, "--budget", case.small_budget, "--json", code=4))
+    arguments = (*case.arguments, "--budget", case.small_budget, "--json")
+    document = json.loads(call(*arguments, code=4, module=case.module))
     assert not document["complete"]
     assert document["unfinished"]
 

@@ -8,7 +8,7 @@ from datamorphic.data.sets import available
 from datamorphic.studies import credit_models
 from datamorphic.studies.published import erratum, published
 from datamorphic.studies.rows import Row
-from datamorphic.studies.study import study
+from datamorphic.studies.run import study
 from datamorphic.studies.workload import SCALES, Workbench
 
 pytestmark = pytest.mark.quality

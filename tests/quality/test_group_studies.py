@@ -15,7 +15,7 @@ from datamorphic.cli.main import app
 from datamorphic.hunting.measures import cohens_d, welch_p
 from datamorphic.studies import group_selection, group_simulations, groups
 from datamorphic.studies import stand_in_mutants as stand_ins
-from datamorphic.studies import study as studies
+from datamorphic.studies.catalogue import list_names
 from datamorphic.studies.group_spreads import Pairing, Spreading
 from datamorphic.studies.group_trials import (
     ONE,
@@ -31,8 +31,9 @@ from datamorphic.studies.group_trials import (
 from datamorphic.studies.page import build_page
 from datamorphic.studies.published import published, tables
 from datamorphic.studies.rows import Row
-from datamorphic.studies.study import list_names, study
+from datamorphic.studies.run import study
 from datamorphic.studies.workload import SCALES, Workbench, make_seed_sequence
+from support.studies import measure_jobs
 
 #: tables of patterns and of credit models
 OF_OTHER_TESTS = {f"002-{number}" for number in (1, 2, 4, 10, *range(14, 20), *range(32, 40))}
@@ -134,7 +135,7 @@ def measured(*jobs):
     bench = Workbench(SCALES["tiny"])
     for job in jobs:
         bench.figure(job, "seconds")
-    bench.work("test", progress=False)
+    measure_jobs(bench)
     return bench
 
 
@@ -237,14 +238,14 @@ def test_a_full_study_makes_as_many_trials_as_in_print():
     assert set(OURS) <= set(list_names())
 
 
-def test_the_command_writes_the_page(monkeypatch, tmp_path):
-    monkeypatch.setattr(studies, "study", lambda name, **options: run_tiny(name))
+def test_the_command_writes_the_page(tmp_path):
     run = partial(CliRunner().invoke, app)
     file = tmp_path / "study.html"
-    assert "Written: " in run(["study", "002-3", "--html", str(file)]).stdout
+    arguments = ["study", "002-3", "--scale", "tiny", "--store", "none", "--html"]
+    assert "The report: " in run([*arguments, str(file)]).stdout
     assert "Programs, their mutants" in file.read_text(encoding="utf-8")
-    document = json.loads(run(["study", "002-3", "--html", str(file), "--json"]).stdout)
+    document = json.loads(run([*arguments, str(file), "--json"]).stdout)
     assert document["html"] == str(file)
     taken = tmp_path / "taken"
     taken.write_text("")
-    assert run(["study", "002-3", "--html", str(taken / "study.html")]).exit_code == 2
+    assert run([*arguments, str(taken / "study.html")]).exit_code == 2

@@ -19,12 +19,14 @@ from datamorphic.studies import coded_classifiers as coded
 from datamorphic.studies import explorations, mutants
 from datamorphic.studies import learner_relations as promises
 from datamorphic.studies import real_data as cases
+from datamorphic.studies.catalogue import list_names, list_studies
 from datamorphic.studies.published import published, tables
 from datamorphic.studies.rows import Row
-from datamorphic.studies.study import list_names, list_studies, study
+from datamorphic.studies.run import study
 from datamorphic.studies.workload import SCALES, Workbench
 from support.cases import LONG
 from support.jobs import JobPoolHere
+from support.studies import measure_jobs
 
 SWAPPED = {"Sin 1": "Sin 2", "Sin 2": "Sin 1"}  # in Tables 10 to 12 of document 000
 SMALL = {"Box 1", "Triangle 1"}
@@ -48,7 +50,7 @@ def means(table, variant="", **scale):
     """A table's means over the numbers of walks: {(subject, measure): (theirs, ours)}."""
     bench = Workbench(replace(SCALES["full"], **scale))
     coded.build_walks_table(table, bench)
-    bench.work(table, progress=False)
+    measure_jobs(bench, table)
     figures = {}
     for row in coded.build_walks_table(table, bench):
         subject, _, place = row.row.partition(", ")
@@ -104,7 +106,7 @@ def test_random_walk_with_a_growing_pool_is_as_published():
     subjects = ("Box 1", "Sin 2") if LONG else ("Box 1",)
     bench = Workbench(replace(SCALES["full"], slow=6 if LONG else 1, subjects=subjects, growing=(1200,)))
     coded.build_walks_table("001-2", bench)
-    bench.work("001-2", progress=False)
+    measure_jobs(bench, "001-2")
     rows = [row for row in coded.build_walks_table("001-2", bench) if row.column == "mutants"]
     assert len(rows) == len(subjects)
     for row in rows:
@@ -123,7 +125,7 @@ def test_a_faulty_midpoint_hides_most_of_the_border_of_neighbours(real_data):
     real_data("red_wine")
     bench = Workbench(replace(SCALES["tiny"], targets=(900 if LONG else 300,)))
     cases.build_fault_table("000-17", bench)
-    bench.work("redwine_fault", progress=False)
+    measure_jobs(bench, "redwine_fault")
     rows = cases.build_fault_table("000-17", bench)
     assert {(row.row, row.published) for row in rows} == {("KNN", 21.37)}
     knn = {row.column: row.ours for row in rows}
@@ -263,7 +265,7 @@ def test_shares_are_of_the_mutants_that_differ(monkeypatch, subject):
     bench = Workbench(SCALES["tiny"], seed=1000)  # no other test measures with this seed
     kills, rivals = {"kNN": ("003-6", "003-8"), "NBC": ("003-7", "003-9")}[subject]
     mutants.build_kill_table(kills, bench)
-    bench.work(kills, progress=False)
+    measure_jobs(bench, kills)
     rows = [*mutants.build_kill_table(kills, bench), *mutants.build_cross_validation_table(rivals, bench)]
     ours = {(row.row, row.column): row.ours for row in rows}
     zero, one = ("MR-0, k = 3", "MR-1.1, k = 1") if subject == "kNN" else ("MR-0", "MR-1.1")
@@ -326,7 +328,7 @@ def test_the_same_seed_gives_the_same_figures():
 def test_a_long_study_tells_first_how_long(capsys):
     bench = Workbench(replace(SCALES["tiny"], repetitions=2, walks=(200, 400)), seed=9)
     coded.build_walks_table("001-4", bench)
-    bench.work("001-4", progress=None, print_estimate=True)
+    measure_jobs(bench, "001-4", print_estimate=True)
     assert "001-4: about " in capsys.readouterr().err
 
 

@@ -14,7 +14,7 @@ from datamorphic.data.sets import SHIPPED
 from datamorphic.studies import tree_scores, tree_trials, trees
 from datamorphic.studies.published import erratum, published
 from datamorphic.studies.rows import Row
-from datamorphic.studies.study import study
+from datamorphic.studies.run import study
 from datamorphic.studies.workload import SCALES, Workbench
 
 SCORES, WAYS = tree_trials.SCORES, tree_trials.TEST_METHODS

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from datamorphic.reporting.document import Shape
+from datamorphic.studies.catalogue import STUDIES, build_published_rows, list_studies
 from datamorphic.studies.figure_panels import (
     MARK_RADIUS_PX,
     PUBLISHED_RADIUS_PX,
@@ -22,7 +23,6 @@ from datamorphic.studies.figure_panels import (
 )
 from datamorphic.studies.figures import build_figure_sections, draw_figure, read_figures
 from datamorphic.studies.rows import Row
-from datamorphic.studies.study import STUDIES, build_published_rows, list_studies
 
 LABELS = PanelLabels(title="(a) Cost", values="calls per case", places="walks")
 

@@ -15,13 +15,14 @@ from datamorphic.studies.group_measures import (
     build_region_share_table,
 )
 from datamorphic.studies.workload import SCALES, Workbench
+from support.studies import measure_jobs
 
 
 def test_random_testing_has_the_measures_that_follow_from_the_rate():
     rate, bench = 0.0105, Workbench(SCALES["tiny"])
     job = Measuring("tanh", "emu10", "tripling", "MT-RT", 300, 760, 95)
     bench.figure(job, "F")
-    bench.work("x", progress=False)
+    measure_jobs(bench)
     expected = {"F": 1 / rate, "F2": 1 / rate, "P, %": 100 * (1 - (1 - rate) ** 95), "E": 95 * rate}
     for measure, value in expected.items():
         ours = bench.estimate(job, measure)
@@ -33,7 +34,7 @@ def test_random_testing_has_the_measures_that_follow_from_the_rate():
 def test_a_violation_needs_a_failure():
     bench, job = Workbench(SCALES["tiny"]), FailureRegions("Sin", "Sin13", 3_000)
     bench.figure(job, "m9 violations, %")
-    bench.work("x", progress=False)
+    measure_jobs(bench)
     by_source = bench.estimate(job, "m9 violations where sources fail, %")
     assert by_source.trials == pytest.approx(30 * bench.figure(job, "m9 failures of sources, %"))
     assert 0 < by_source.value < 100

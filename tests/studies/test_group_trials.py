@@ -12,6 +12,7 @@ from datamorphic.hunting.measures import estimate
 from datamorphic.studies import group_trials
 from datamorphic.studies.group_trials import MIN_TRIALS, Selecting, choose_trials, compute_ratio, describe_censored
 from datamorphic.studies.workload import SCALES, Workbench
+from support.studies import measure_jobs
 
 RELATIONS = ("Sin1", "Sin2", "Sin3")
 EXPECTED_TRIALS = 8
@@ -50,7 +51,7 @@ def test_selectors_run_trials_as_planned_and_report_those_that_ended(selector):
     job = Selecting("Sin", mutant, RELATIONS, selector, 1, 6, 3, 10**9)
     bench = Workbench(SCALES["tiny"])
     assert math.isnan(compute_ratio(bench, job, job).value)
-    bench.work("x", progress=False)
+    measure_jobs(bench)
     assert bench.figure(job, "trials") == 6
     ended = bench.figure(job, "censored") * 6 / 100
     (note,) = describe_censored(bench, job)

@@ -19,6 +19,7 @@ from datamorphic.studies.intervals import (
 )
 from datamorphic.studies.rows import OurFigure
 from datamorphic.studies.workload import SCALES, Job, Workbench
+from support.studies import measure_jobs
 
 SAMPLES = 400
 
@@ -86,7 +87,7 @@ def test_the_workbench_keeps_the_spread():
     bench, many, one = Workbench(SCALES["tiny"]), Counting(3), Counting(1)
     assert math.isnan(bench.estimate(many, "cost").value)
     bench.figure(one, "walks")
-    bench.work("x", progress=False)
+    measure_jobs(bench)
     value, margin, trials = bench.estimate(many, "cost")
     assert (value, trials) == (pytest.approx(3.1), 3)
     assert margin == pytest.approx(estimate_mean([3.0, 3.1, 3.2]).margin)

@@ -9,16 +9,18 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import datamorphic as dm
-from datamorphic.errors import DataError, Interrupted, StoreError
-from datamorphic.studies import overview as overview_module
-from datamorphic.studies import workload
-from datamorphic.studies.overview import list_entries, study_all
+from datamorphic.errors import DataError, StoreError
+from datamorphic.space.outputs import Outputs, Status
+from datamorphic.studies import plan, workload
+from datamorphic.studies.catalogue import STUDIES, TABLES, TABLES_WITHOUT_FIGURES, StudyEntry
+from datamorphic.studies.overview import list_entries
 from datamorphic.studies.published import tables
 from datamorphic.studies.rows import Row
-from datamorphic.studies.study import STUDIES, TABLES, TABLES_WITHOUT_FIGURES, StudyEntry, study
+from datamorphic.studies.run import study
 from datamorphic.studies.verdicts import VerdictKind
 from datamorphic.studies.workload import Job
 
@@ -96,7 +98,7 @@ def small_workload(monkeypatch):
     BREAK_AT[0] = 0
     monkeypatch.setattr(workload, "_outcomes", {})
     entries = {"first": make_entry(1, 2, 3), "second": make_entry(3, 4), "third": make_entry(5, 9, fails=(9,))}
-    monkeypatch.setattr(overview_module, "list_entries", lambda: entries)
+    monkeypatch.setattr(plan, "list_entries", lambda: entries)
     for name, entry in entries.items():
         monkeypatch.setitem(STUDIES, name, entry)
 
@@ -108,7 +110,7 @@ def read_figures(overview):
 
 
 def test_a_study_that_fails_does_not_stop_the_others(small_workload, tmp_path):
-    overview = study_all("tiny", progress=False)
+    overview = study("all", "tiny", progress=False)
     assert read_figures(overview) == {
         "first": [1 + 1 / 8, 2 + 1 / 8, 3 + 1 / 8],
         "second": [3 + 1 / 8, 4 + 1 / 8],
@@ -135,18 +137,18 @@ def test_a_study_that_fails_does_not_stop_the_others(small_workload, tmp_path):
 
 def test_a_resumed_run_measures_nothing_twice(small_workload, tmp_path, monkeypatch):
     store = tmp_path / "runs.sqlite"
-    whole = study_all("tiny", progress=False)
+    whole = study("all", "tiny", progress=False)
     MEASURED.clear()
     monkeypatch.setattr(workload, "_outcomes", {})
     BREAK_AT[0] = 6
-    with pytest.raises(Interrupted):
-        study_all("tiny", progress=False, store=store)
+    partial = study("all", "tiny", progress=False, store=store)
+    assert (partial.interrupted, partial.unfinished) == (True, ("7 of 12 jobs",))
     first_part, MEASURED[:] = MEASURED[:-1], []  # the last one was not finished
     monkeypatch.setattr(workload, "_outcomes", {})
     with pytest.raises(StoreError, match="other arguments: seed=0"):
-        study_all("tiny", 1, progress=False, store=store, resume=1)
+        study("all", "tiny", 1, progress=False, store=store, resume=1)
     BREAK_AT[0] = 0
-    resumed = study_all("tiny", progress=False, store=store, resume=1, engine="threads:2")
+    resumed = study("all", "tiny", progress=False, store=store, resume=1, engine="threads:2")
     assert read_figures(resumed) == read_figures(whole)
     assert not set(first_part) & set(MEASURED)
     assert len(first_part) + len(MEASURED) == 12
@@ -156,10 +158,33 @@ def test_a_resumed_run_measures_nothing_twice(small_workload, tmp_path, monkeypa
     assert run.artifacts[0].name == "figures.json"
 
 
+def test_a_job_that_takes_too_long_leaves_its_figures_out(small_workload, monkeypatch):
+    answer = workload.JobSystem.answer
+
+    def answer_some_in_time(self, batch, scores):
+        if batch.frame["round"].iloc[0] == 2:  # the first repetition of the second job
+            return Outputs(np.array([None]), np.array([Status.TIMEOUT], dtype=np.int8), messages={0: "It hangs."})
+        return answer(self, batch, scores)
+
+    monkeypatch.setattr(workload.JobSystem, "answer", answer_some_in_time)
+    result = study("first", "tiny", progress=False)
+    assert result.rows["ours"].tolist() == [1 + 1 / 8, 2 + 1 / 4, 3 + 1 / 8]  # of its second repetition only
+    assert (result.complete, result.unfinished) == (False, ("1 of 6 jobs",))
+
+
+@pytest.mark.parametrize("budget", ["1 runs", "3 runs"])
+def test_figures_that_the_budget_leaves_out_are_missing(small_workload, budget):
+    result = study("first", "tiny", progress=False, budget=budget)
+    measured = int(budget[0])
+    assert len(MEASURED) == measured
+    assert result.unfinished == (f"{6 - measured} of 6 jobs",)
+    assert result.rows["ours"].isna().tolist() == [False, measured < 3, True]
+
+
 KILLED_CHILD = """
 import os, signal, sys
-from datamorphic.studies import overview, study, workload
 from datamorphic.studies.explorations import Exploration
+from datamorphic.studies.run import study
 measure, count = Exploration.measure, []
 def measure_some(job, *arguments):
     count.append(job)
@@ -167,7 +192,7 @@ def measure_some(job, *arguments):
         os.kill(os.getpid(), signal.SIGKILL)
     return measure(job, *arguments)
 Exploration.measure = measure_some
-study.study("random_target", "tiny", progress=False, store=sys.argv[1])
+study("random_target", "tiny", progress=False, store=sys.argv[1])
 """
 
 

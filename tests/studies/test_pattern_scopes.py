@@ -6,7 +6,7 @@ import pytest
 
 import datamorphic as dm
 from datamorphic.studies.pattern_scopes import build_program_table, build_scope_table
-from datamorphic.studies.study import study
+from datamorphic.studies.run import study
 from datamorphic.studies.workload import SCALES, Workbench
 
 

@@ -6,8 +6,9 @@ import math
 
 import pytest
 
+from datamorphic.studies.catalogue import STUDIES
 from datamorphic.studies.routes import COLUMN, OWN_RELATIONS, PUBLISHED_VIOLATIONS, RouteCheck, build_route_table
-from datamorphic.studies.study import STUDIES, study
+from datamorphic.studies.run import study
 from datamorphic.studies.workload import SCALES, Workbench
 from support.needs import explain_missing_router
 

@@ -7,6 +7,7 @@ import pytest
 from datamorphic.studies.published import misprints, published
 from datamorphic.studies.searches import SETTINGS, SearchCheck, build_violation_table, format_amount
 from datamorphic.studies.workload import SCALES, Workbench
+from support.studies import measure_jobs
 
 
 @pytest.mark.parametrize("table", list(SETTINGS))
@@ -25,7 +26,7 @@ def test_our_engines_beside_the_shops():
     pytest.importorskip("tantivy", reason="pip install 'datamorphic[search]'")
     bench = Workbench(SCALES["tiny"])
     build_violation_table("002-16", bench)
-    bench.work("002-16", progress=False)
+    measure_jobs(bench, "002-16")
     rows = {(row.row, row.column): row for row in build_violation_table("002-16", bench)}
     for engine in ("tantivy", "SQLite", "tantivy, any word, rounded"):
         for relation in ("MR1", "HMR1", "HMR2", "HMR3"):

@@ -7,8 +7,8 @@ import math
 import pytest
 
 from datamorphic.studies import learner_relations
+from datamorphic.studies.catalogue import TABLES
 from datamorphic.studies.published import published
-from datamorphic.studies.study import TABLES
 from datamorphic.studies.workload import SCALES, Workbench
 
 #: tables of which some figures have no row: mutants without a stand-in, or mutants that are ours

@@ -6,7 +6,7 @@ import pytest
 
 from datamorphic.studies import translations
 from datamorphic.studies.published import published
-from datamorphic.studies.study import study
+from datamorphic.studies.run import study
 from datamorphic.systems.translator import explain_missing_apertium
 
 WHY = explain_missing_apertium()

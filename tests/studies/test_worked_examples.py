@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datamorphic.studies.study import study
+from datamorphic.studies.run import study
 from datamorphic.studies.verdicts import judge_study
 from datamorphic.studies.worked_examples import EXAMPLES
 

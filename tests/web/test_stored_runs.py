@@ -63,12 +63,12 @@ def test_runs_are_listed_newest_first(store_path):
     assert not is_resumable(read_run(str(store_path), 1))  # it is finished
 
 
-def test_killed_runs_are_resumable_and_a_test_is_repeatable_too(store_path):
+def test_killed_runs_are_resumable_and_repeatable(store_path):
     number, _ = add_run(store_path, "explore", "killed", subject="Box 1")
     run = read_run(str(store_path), number)
     assert run.state == "killed"
     assert is_resumable(run)
-    assert not is_repeatable(run)
+    assert is_repeatable(run)
     number, _ = add_run(store_path, "test", "killed", model="/a/model.skops", data="/a/data.csv", target="y", budget=5)
     run = read_run(str(store_path), number)
     assert is_repeatable(run)
@@ -124,6 +124,9 @@ def test_a_script_and_a_combination_are_repeated_with_their_options(store_path):
         ({"model": "/etc/passwd", "data": "{root}/data.csv"}, True),
         ({"model": "{root}/../secret.skops", "data": None}, True),
         ({"model": "{root}/model.skops", "expect": ["/etc/passwd"]}, True),
+        ({"model": "{root}/a=b/model.skops"}, False),
+        ({"model": "/etc/a=b"}, True),
+        ({"model": "{root}/model.skops", "also": ["old=/etc/passwd"]}, True),
     ],
 )
 def test_files_outside_the_folders_are_found(store_path, tmp_path, request_, foreign):

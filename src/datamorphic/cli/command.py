@@ -124,7 +124,7 @@ class CapabilityCommand:
         prepare_output_files(record)
         words = self.collect_words(values)
         store = face.pop("store")
-        with open_store(store) as run_store, record_calls(record):
+        with open_store(store, required=face.get("resume") is not None) as run_store, record_calls(record):
             engine = make_engine(face.pop("engine", None), face.pop("workers", None))
             self.run_request(words, run_store, engine=engine, store_option=format_store_option(store), **face)
 

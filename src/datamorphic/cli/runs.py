@@ -17,7 +17,6 @@ from .command import find_command
 from .console import make_console, prepare_output_files, print_json, print_line, print_table
 from .exit_codes import ExitCode
 from .stores import find_missing_default_store, format_store_option, open_required_store
-from .study import STUDY_REQUEST_KEYS, run_study
 
 if TYPE_CHECKING:
     from ..runs.run import Run
@@ -171,43 +170,16 @@ def resume(
             "store_option": format_store_option(store),
         }
         command = find_command(stored_run.verb)
-        if command is not None:
-            if not isinstance(request, dict):
-                raise StoreError(DAMAGED_REQUEST.format(run))
-            models = command.list_models(request)
-            _refuse_foreign_code(models, run_store, run, trust, has_model_files=command.has_model_files)
-            request = {key: value for key, value in request.items() if key in command.request_keys}
-            if save is None or "save" not in command.files:
-                resume_options.pop("save")
-            command.run_request(request, run_store, trust=trust, **resume_options)
-        elif stored_run.verb == "study":
-            request = _validate_request(request, run_store, run, trust, STUDY_REQUEST_KEYS)
-            run_study(request, run_store, **resume_options)
-        else:
+        if command is None:
             raise StoreError(f"Run {run} is of the kind {stored_run.verb!r}, which this version cannot resume.")
-
-
-def _validate_request(
-    request: object,
-    store: Store,
-    run: int,
-    trust: bool,
-    keys: Sequence[str],
-    *,
-    optional_keys: Sequence[str] = (),
-    has_model_files: bool = True,
-) -> dict[str, Any]:
-    """Return the stored request of a run if it is complete and does not run somebody else's code.
-
-    Where the model may be a file, only other models are imported.
-    """
-    if isinstance(request, dict):
-        request = {"scalar": False, **request}  # runs of earlier versions do not have it
-    if not isinstance(request, dict) or not set(keys) <= request.keys():
-        raise StoreError(DAMAGED_REQUEST.format(run))
-    models = [str(request[name]) for name in ("model", "tree") if request.get(name) is not None]
-    _refuse_foreign_code(models, store, run, trust, has_model_files=has_model_files)
-    return {name: request[name] for name in (*keys, *optional_keys) if name in request}
+        if not isinstance(request, dict):
+            raise StoreError(DAMAGED_REQUEST.format(run))
+        models = command.list_models(request)
+        _refuse_foreign_code(models, run_store, run, trust, has_model_files=command.has_model_files)
+        request = {key: value for key, value in request.items() if key in command.request_keys}
+        if save is None or "save" not in command.files:
+            resume_options.pop("save")
+        command.run_request(request, run_store, trust=trust, **resume_options)
 
 
 def _refuse_foreign_code(
@@ -377,18 +349,6 @@ def format_duration(run: Run) -> str:
         return f"{run.seconds:.1f} s"
     minutes, seconds = divmod(round(run.seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02}:{seconds:02} h" if minutes >= 60 else f"{minutes}:{seconds:02} min"
-
-
-def build_repeat_arguments(run: Run) -> list[str]:
-    """Return the arguments of the command that repeats a run, from its stored request."""
-    from ..audit.result import format_options
-
-    request = run.parameters["words"]
-    command = find_command(run.verb)
-    if command is not None:
-        return command.build_arguments(request, run.seed)
-    # a study
-    return ["--all" if request["study"] is None else str(request["study"]), *format_options(request, "scale", "seed")]
 
 
 def format_summary(run: Run) -> str:

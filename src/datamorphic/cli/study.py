@@ -2,90 +2,106 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import Annotated, Any
 
 from .._files import to_local_path
+from ..core.capability import get_capability
 from ..errors import UsageError
+from ..studies.options import ALL
+from ..studies.run import study as compute_study
 from . import options as opt
-from .console import prepare_output_files, print_json, print_line, print_text, print_written_files
-from .stores import RunNotice, format_store_option, open_store
-
-if TYPE_CHECKING:
-    from ..runs.engine_base import Engine
-    from ..runs.store import Store
-
-#: keys of a stored request; nothing else of a store becomes an argument
-STUDY_REQUEST_KEYS = ("study", "scale", "seed")
+from .command import CapabilityCommand, make_command
+from .console import print_json, print_line
 
 
-class StudyScale(StrEnum):
-    """How much of a study is computed."""
+@dataclass(frozen=True, kw_only=True)
+class StudyCommand(CapabilityCommand):
+    """Computing one study, or all of them as a site."""
 
-    small = "small"
-    full = "full"
+    def list_inputs(self) -> list[tuple[str, Any, Any]]:
+        """Return what names the studies."""
+        return [
+            (
+                "study",
+                Annotated[
+                    str | None, opt.argument("NAME", "A table such as 000-12, or a group such as random_target.")
+                ],
+                None,
+            ),
+            (
+                "every",
+                Annotated[bool, opt.flag("--all", "Compute all studies, each table once; --html then names a folder.")],
+                False,
+            ),
+            ("list_studies", Annotated[bool, opt.flag("--list", "List the studies.")], False),
+        ]
 
+    def list_face_options(self) -> list[tuple[str, Any, Any]]:
+        """Return how to resume a run, too."""
+        text = "Resume this run of the store, with the same options: as datamorphic runs resume RUN does."
+        return [("resume", Annotated[int | None, opt.option("RUN", text, min=1)], None), *super().list_face_options()]
 
-def study(
-    name: Annotated[
-        str | None, opt.argument("NAME", "A table such as 000-12, or a group such as random_target.")
-    ] = None,
-    every: Annotated[
-        bool, opt.flag("--all", "Compute all studies, each table once; --html then names a folder.")
-    ] = False,
-    scale: Annotated[
-        StudyScale, typer.Option(help="small takes minutes; full is as published and may take hours.")
-    ] = StudyScale.small,
-    seed: opt.Seed = 0,
-    workers: opt.Workers = None,
-    engine: opt.EngineName = None,
-    store: opt.StoreUrl = None,
-    resume: Annotated[
-        int | None, opt.option("RUN", "Resume this run of the store, with the same study, scale and seed.", min=1)
-    ] = None,
-    html: Annotated[
-        Path | None, opt.option("FILE", "Write an HTML report to this file; with --all, a site to this folder.")
-    ] = None,
-    list_studies: Annotated[bool, opt.flag("--list", "List the studies.")] = False,
-    as_json: opt.Json = False,
-) -> None:
-    """Reproduce a published table: our figures beside the printed ones, with notes on known errors.
+    def run(self, values: dict[str, Any]) -> None:
+        """List the studies, or compute some."""
+        if values.pop("list_studies"):
+            if values["study"] is not None or values["every"]:
+                name = "--all" if values["every"] else repr(values["study"])
+                raise UsageError(f"--list lists all studies, and {name} computes. Leave one of the two out.")
+            _print_list(values["as_json"])
+        else:
+            super().run(values)
 
-    Each measurement is kept in the run store when it is done, so that a killed study can be resumed.
+    def collect_inputs(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Take the name, the scale and the seed out of the values of the command: all three are stored."""
+        name, every = values.pop("study"), values.pop("every")
+        if every and name is not None:
+            raise UsageError(f"--all computes all studies, and {name!r} names one. Leave one of the two out.")
+        if name is None and not every:
+            raise UsageError("Say which study: datamorphic study NAME. See them with: datamorphic study --list")
+        return {"study": name, "scale": values.pop("scale"), "seed": values.pop("seed")}
 
-    Examples: datamorphic study --list; datamorphic study random_target; datamorphic study 000-4 --scale full;
-    datamorphic study input_domains --html study.html; datamorphic study --all --workers 2 --html site
-    """
-    from ..runs.engines import make_engine
+    def load_inputs(self, words: Mapping[str, Any], trust: bool) -> dict[str, Any]:
+        """Return the name of the study, or of all."""
+        return {"name": ALL if words.get("study") is None else words["study"]}
 
-    if list_studies:
-        if name is not None or every:
-            selection = "--all" if name is None else repr(name)
-            raise UsageError(f"--list lists all studies, and {selection} computes. Leave one of the two out.")
-        _print_list(as_json)
-        return
-    if every and name is not None:
-        raise UsageError(f"--all computes all studies, and {name!r} names one. Leave one of the two out.")
-    if name is None and not every:
-        raise UsageError("Say which study: datamorphic study NAME. See them with: datamorphic study --list")
-    with open_store(store, required=resume is not None) as run_store:
-        run_study(
-            {"study": name, "scale": scale.value, "seed": seed},
-            run_store,
-            engine=make_engine(engine, workers),
-            resume=resume,
-            html=html,
-            as_json=as_json,
-            store_option=format_store_option(store),
-        )
+    def build_arguments(self, words: Mapping[str, Any], seed: object) -> list[str]:
+        """Return the arguments of the command line that does the same."""
+        return [*(["--all"] if words.get("study") is None else []), *super().build_arguments(words, seed)]
+
+    def run_request(self, words: Mapping[str, Any], *arguments: Any, html: Path | None = None, **settings: Any) -> None:
+        """Compute what the command was called with; the report of all studies is a site in a folder."""
+        if words.get("study") is not None or html is None:
+            super().run_request(words, *arguments, html=html, **settings)
+        else:
+            super().run_request(words, *arguments, site=to_local_path(html, "folder of the site"), **settings)
+
+    def write_files(
+        self, result: Any, files: Mapping[str, Path | None], *, site: Path | None = None, **face: Any
+    ) -> None:
+        """Write reports, or the site."""
+        super().write_files(result, files)
+        if site is not None:
+            result.to_site(site)
+
+    def build_document(
+        self, result: Any, *, html: Path | None = None, site: Path | None = None, **face: Any
+    ) -> dict[str, Any]:
+        """Return the figures, and the page that shows them."""
+        page = html if site is None else result.get_index(site)
+        return result.document() | ({} if page is None else {"html": str(page)})
+
+    def format_text(self, result: Any, *, site: Path | None = None, **face: Any) -> str:
+        """Return the figures, and the page of the site."""
+        text = super().format_text(result)
+        return text if site is None else f"{text}\n\nThe site: {result.get_index(site)}"
 
 
 def _print_list(as_json: bool) -> None:
+    from ..studies.catalogue import list_studies
     from ..studies.overview import list_tables_without_figures
-    from ..studies.study import list_studies
 
     listing, without_figures = list_studies(), list_tables_without_figures()
     if as_json:
@@ -101,48 +117,15 @@ def _print_list(as_json: bool) -> None:
         print_line(f"{entry['table']:<{width}}  {entry['title']}  ({entry['reason']})")
 
 
-def run_study(
-    request: dict[str, Any],
-    store: Store | None,
-    *,
-    engine: Engine,
-    resume: int | None = None,
-    html: Path | None = None,
-    as_json: bool = False,
-    store_option: str = "",
-    save: Path | None = None,
-) -> None:
-    """Compute the study of a request, or all of them if it names none, or resume such a run, and print the figures."""
-    from ..studies import overview as studies_overview
-    from ..studies import study as studies
+COMMAND = StudyCommand(capability=get_capability(compute_study), argument_names=("study",))
 
-    if save is not None:
-        raise UsageError("A study has no front and no test set to save. Leave --save out, and use --html or --json.")
-    notice = RunNotice(store, store_option)
-    options: dict[str, Any] = {
-        "scale": request["scale"],
-        "seed": request["seed"],
-        "engine": engine,
-        "store": notice.make_store_options(request, resume),
-    }
-    if request["study"] is not None:
-        prepare_output_files(html)
-    elif html is not None:
-        to_local_path(html, "folder of the site")
-    with notice:
-        if request["study"] is None:
-            overview = studies_overview.study_all(**options)
-            html = html if html is None else overview.to_site(html)
-            document, rows_key, text = overview.document(), "studies", overview.describe()
-        else:
-            result = studies.study(request["study"], **options)
-            if html is not None:
-                result.to_html(html)
-            document, rows_key, text = result.document(), "rows", result.describe()
-    if as_json:
-        rows = document.pop(rows_key)
-        print_json({**document, **({} if html is None else {"html": str(html)}), rows_key: rows})
-    else:
-        print_text(text)
-        print_written_files(html)
-        notice.print_end()
+study = make_command(
+    """Reproduce a published table: our figures beside the printed ones, with notes on known errors.
+
+    Each measurement is kept in the run store when it is done, so that a killed study can be resumed.
+
+    Examples: datamorphic study --list; datamorphic study random_target; datamorphic study 000-4 --scale full;
+    datamorphic study input_domains --html study.html; datamorphic study --all --workers 2 --html site
+    """,
+    COMMAND,
+)

@@ -1,44 +1,24 @@
-"""All studies in one run: each table once, with a verdict, as a site with an index."""
+"""The result of all studies: each table once, with a verdict, as a site with an index."""
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._files import to_local_path
 from .._text import pluralize
-from .._typing import EngineLike
-from ..errors import format_error_line
 from ..reporting.export import FilePath
 from ..reporting.junit import JUnitCase
-from ..runs.keep import StoreOptions
-from ..runs.versions import read_versions
+from .catalogue import STUDIES, TABLES, TABLES_WITHOUT_FIGURES, StudyEntry, TableBuilder
 from .published import tables
 from .result import Study, StudyResult
-from .study import (
-    STUDIES,
-    TABLES,
-    TABLES_WITHOUT_FIGURES,
-    StudyEntry,
-    TableBuilder,
-    build_study,
-    keep_study,
-    make_workbench,
-    plan_study,
-)
-from .verdicts import StudyVerdict, VerdictKind, judge_study
+from .verdicts import StudyVerdict, VerdictKind
 
-if TYPE_CHECKING:  # the run store is loaded when it is opened
-    from ..runs.session import Session
-    from ..runs.store import Store
-
-ALL = "all"  # the name of the run of all studies
 INDEX_FILE, DATA_FILE = "index.html", "studies.json"
 
 
@@ -64,8 +44,6 @@ class StudyOverview(StudyResult):
 
     Attributes
     ----------
-    scale, seed, seconds
-        The scale, the random seed, and how long it took.
     date : datetime
         When it was finished.
     versions : dict
@@ -77,9 +55,6 @@ class StudyOverview(StudyResult):
     _PAGE = "studies.overview_page:build_page"
     _TEXT = "studies.overview_page:format_overview"
 
-    scale: str
-    seed: int
-    seconds: float
     date: datetime
     versions: dict[str, str]
     reports: Sequence[StudyReport]
@@ -101,7 +76,7 @@ class StudyOverview(StudyResult):
     def document(self) -> dict[str, Any]:
         """Return all figures and verdicts as a JSON-serialisable dict."""
         return self._collect(
-            *("scale", "seed", "versions"),
+            *("scale", "seed", "versions", *self._ENDING),
             seconds=round(self.seconds, 3),
             date=self.date.isoformat(timespec="seconds"),
             verdicts={kind.value: count for kind, count in self.counts.items()},
@@ -123,8 +98,13 @@ class StudyOverview(StudyResult):
             if report.study is not None:
                 report.study.to_html(path / report.file, index=INDEX_FILE)
         self.to_json(path / DATA_FILE)
-        self.to_html(path / INDEX_FILE)
-        return path / INDEX_FILE
+        self.to_html(self.get_index(path))
+        return self.get_index(path)
+
+    @staticmethod
+    def get_index(folder: Path) -> Path:
+        """Return the first page of a site in a folder."""
+        return folder / INDEX_FILE
 
 
 def _describe_report(report: StudyReport) -> dict[str, Any]:
@@ -167,80 +147,8 @@ def list_entries() -> dict[str, StudyEntry]:
     return entries
 
 
-def _measure_seconds(session: Session | None, began: float) -> float:
-    """Return the seconds of the run, including those before it was resumed."""
-    if session is None or session.journal is None:
-        return time.perf_counter() - began
-    return session.journal.seconds
-
-
 def _identify_builder(builder: TableBuilder) -> tuple[object, ...]:
     """Return a key that is the same for equal builders; partial functions are equal only to themselves."""
     if isinstance(builder, partial):
         return builder.func, builder.args, *sorted(builder.keywords.items())
     return (builder,)
-
-
-def study_all(
-    scale: str = "small",
-    seed: int = 0,
-    progress: bool | None = None,
-    *,
-    engine: EngineLike = None,
-    store: FilePath | Store | StoreOptions | None = None,
-    resume: int | None = None,
-) -> StudyOverview:
-    """Compute all studies, each table once, and judge how they agree with the published figures.
-
-    What several studies need is measured once. A study that fails does not stop the others. Write a site with
-    ``overview.to_site(folder)``.
-
-    Parameters
-    ----------
-    scale, seed, progress, engine, store, resume
-        As of `study`. At the small scale, all studies take less than half an hour on two cores.
-
-    Examples
-    --------
-    >>> overview = study_all("small", engine="processes:2", store="runs.sqlite")  # doctest: +SKIP
-    """
-    bench = make_workbench(scale, seed)
-    entries = list_entries()
-    began = time.perf_counter()
-    errors: dict[str, str] = {}
-    for name, entry in entries.items():
-        try:
-            plan_study(name, entry, bench)
-        except Exception as error:  # missing data must not stop the other studies
-            errors[name] = format_error_line(error)
-    with keep_study(ALL, scale, seed, engine, store, resume) as session:
-        bench.work(
-            ALL,
-            progress,
-            print_estimate=scale == "full" and progress is not False,
-            engine=engine,
-            journal=None if session is None else session.journal,
-        )
-        reports = []
-        for name, entry in entries.items():
-            study: Study | None = None
-            if name not in errors:
-                try:
-                    study = build_study(name, entry, bench, scale, bench.seconds_by_study[name])
-                except Exception as error:
-                    errors[name] = format_error_line(error)
-            failure = StudyVerdict(kind=VerdictKind.FAILED, reason=errors.get(name, ""))
-            verdict = failure if study is None else judge_study(study)
-            report = StudyReport(name=name, title=entry.title, compares=entry.compares, study=study, verdict=verdict)
-            reports.append(report)
-        overview = StudyOverview(
-            scale=scale,
-            seed=bench.seed,
-            seconds=_measure_seconds(session, began),
-            date=datetime.now(UTC),
-            versions=read_versions(),
-            reports=reports,
-        )
-        if session is not None:
-            session.finish(overview)
-    return overview

@@ -13,11 +13,11 @@ from ..hunting.simulation import make_default_relation, make_trial_rng
 from ..relations.box import Box
 from ..relations.function import FunctionRelation
 from ..reporting.document import Link, Page, Section, Table
+from .catalogue import STUDIES, build_published_rows
 from .charts import draw_comparison_chart
 from .figures import build_figure_sections, list_figures
 from .result import Study
 from .rows import Row
-from .study import STUDIES, build_published_rows
 from .text import CELLS_TEXT, build_grids
 
 COMPARED_GENERATORS = ("MT-RT", "SFIDMT-ART", "MT-ART-Min")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..core.result import FileWriter, Result, make_writer
 from ..reporting.junit import JUnitCase
@@ -13,8 +13,22 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class StudyResult(Result):
-    """A result whose figures a run store keeps as a JSON file."""
+    """Figures of one study or of all of them, which a run store keeps as a JSON file."""
+
+    _ENDING: ClassVar = ("complete", "unfinished", "interrupted")  # in the document
+
+    scale: str
+    seed: int
+    seconds: float
+    unfinished: tuple[str, ...] = ()  # what was not measured, because the budget was spent or the user ended the run
+    interrupted: bool = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything was measured."""
+        return not self.unfinished
 
     def stored_verdicts(self) -> list[dict[str, Any]]:
         """Return nothing: a study only reports."""
@@ -37,6 +51,8 @@ class Study(StudyResult):
         The random seed.
     seconds : float
         How long it took.
+    unfinished : tuple of str
+        What was not measured, because the budget was spent or the user ended the run.
     amount : str
         How much was measured, in words. Ours are means where something was measured more than once.
     rows : DataFrame
@@ -49,9 +65,6 @@ class Study(StudyResult):
 
     name: str
     title: str
-    scale: str
-    seed: int
-    seconds: float
     amount: str
     rows: pd.DataFrame
 
@@ -70,9 +83,8 @@ class Study(StudyResult):
 
     def document(self) -> dict[str, Any]:
         """Return the figures as a JSON-serialisable dict."""
-        return self._collect(
-            study=self.name, scale=self.scale, seed=self.seed, seconds=round(self.seconds, 3), rows=self.rows
-        )
+        seconds = round(self.seconds, 3)
+        return {"study": self.name} | self._collect("scale", "seed", *self._ENDING, seconds=seconds, rows=self.rows)
 
     def test_cases(self) -> Sequence[JUnitCase]:
         """Return one case per figure. A study only reports, so every case passes."""

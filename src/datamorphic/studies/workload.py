@@ -14,30 +14,26 @@ import time
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import errors
 from .._text import pluralize
-from .._typing import EngineLike
+from ..core.execute import Execution
 from ..data.learners import REFERENCE_MODELS
 from ..data.subjects import RULES
-from ..errors import DatamorphicError, SystemFailed, UsageError, format_error_line
-from ..runs.driver import drive
-from ..runs.engines import make_engine
+from ..errors import DatamorphicError, OutOfBudget, SystemFailed, UsageError, format_error_line
 from ..runs.flow import ask
 from ..runs.interrupts import Interrupts
 from ..runs.progress import Progress
-from ..space.outputs import Outputs
+from ..space.outputs import Outputs, Status
 from ..space.points import Batch, Rows
 from ..systems.base import Executor
 from .intervals import estimate_mean, estimate_ratio, read_labelled_figure
 from .rows import OurFigure
-
-if TYPE_CHECKING:  # the run store is loaded when it is opened
-    from ..runs.journal import RunJournal
 
 # -- scales --------------------------------------------------------------------------------
 
@@ -248,18 +244,11 @@ class Workbench:
         """Return whether a measured job has a figure of this name."""
         return measure in self.figures_by_job.get(job, {})
 
-    def work(
-        self,
-        name: str,
-        progress: bool | None = None,
-        print_estimate: bool = False,
-        *,
-        engine: EngineLike = None,
-        journal: RunJournal | None = None,
-    ) -> None:
-        """Measure all recorded jobs on an engine, with progress on stderr.
+    def work(self, name: str, execution: Execution[Any], *, print_estimate: bool = False) -> None:
+        """Measure all recorded jobs, with progress on stderr.
 
-        With `print_estimate`, an estimate of the time is printed first. A job that fails has an error instead of figures.
+        With `print_estimate`, an estimate of the time is printed first. A job that fails has an error instead of figures, and
+        one that the budget or the time-out does not allow has none.
         """
         import pandas as pd
 
@@ -272,32 +261,35 @@ class Workbench:
             {"round": range(len(rounds)), "job": [repr(job) for job, _ in rounds], "repetition": [k for _, k in rounds]}
         )
         outcomes: dict[int, MeasuredRound] = {}
-        chosen_engine = make_engine(engine)
-        with Progress(name, progress) as bar:
+        workers, progress = execution.engine.workers, execution.options.progress
+        with Progress(name, progress) as bar, suppress(OutOfBudget):
             pace = _Pace(name, [job for job, _ in rounds], self.studies_by_job, bar, print_estimate)
 
             def note_outcome(piece: int, outputs: Outputs) -> None:
+                if outputs.status[0] == Status.TIMEOUT:
+                    return
                 text = outputs.values[0] if outputs.ok[0] else MeasuredRound({}, 0.0, outputs.messages[0]).to_text()
                 outcomes[piece] = MeasuredRound.from_text(text)
-                if journal is not None:
-                    journal.note_progress(done=len(outcomes) / len(rounds), runs=len(outcomes), calls=len(outcomes))
-                    journal.write()
-                pace.note_round(rounds[piece][0], outcomes[piece], chosen_engine.workers)
+                if execution.journal is not None:
+                    share = len(outcomes) / len(rounds)
+                    execution.journal.note_progress(done=share, runs=len(outcomes), calls=len(outcomes))
+                    execution.journal.write()
+                pace.note_round(rounds[piece][0], outcomes[piece], workers)
 
-            drive(
-                ask(Rows(frame)),
-                JobSystem(rounds, self.seed, progress if chosen_engine.workers == 1 else False),
-                engine=chosen_engine,
-                journal=journal,
+            execution.drive(
+                ask(Rows(frame[: execution.options.limits.runs])),
+                JobSystem(rounds, self.seed, progress if workers == 1 else False),
                 progress=False,
                 cache=None,
                 recheck=0,
                 alive=True,
                 on_piece=note_outcome,
             )
+        if len(outcomes) < len(rounds):
+            execution.unfinished.append(f"{len(rounds) - len(outcomes):,} of {pluralize(len(rounds), 'job')}")
         repetitions_by_job: dict[Job, list[Figures]] = {}
-        for number, (job, _) in enumerate(rounds):
-            outcome = outcomes[number]
+        for number, outcome in sorted(outcomes.items()):
+            job, _ = rounds[number]
             self.seconds_by_study[self.studies_by_job[job]] += outcome.seconds
             if outcome.error:
                 self.errors_by_job.setdefault(job, outcome.to_error())

@@ -6,17 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..cli.runs import RESUMABLE_STATES, build_repeat_arguments, format_duration, format_summary
+from ..cli.command import find_command
+from ..cli.runs import RESUMABLE_STATES, format_duration, format_summary
 from ..cli.stores import find_missing_default_store, open_required_store
 from ..errors import DatamorphicError
 from ..runs.run import Run
 from .folder import ServedFolder
 
 MAX_RUNS_LISTED = 500  # the newest ones
-RESUMABLE_VERBS = ("explore", "test", "check", "combine", "optimise", "laws", "script")
-REPEATABLE_COMMANDS = ("test", "check", "laws", "combine", "script")
-#: keys of a stored request that name files
-FILE_KEYS = ("model", "data", "space", "tests", "tree", "script", "reference", "baseline", "expect", "promises")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,17 +72,19 @@ def _to_row(run: Run) -> RunRow:
 
 def is_resumable(run: Run) -> bool:
     """Return whether a run can go on where it ended."""
-    return run.state in RESUMABLE_STATES and run.verb in RESUMABLE_VERBS and _get_request(run) is not None
+    return run.state in RESUMABLE_STATES and is_repeatable(run)
 
 
 def is_repeatable(run: Run) -> bool:
     """Return whether a run can be started again with the same options."""
-    return run.verb in REPEATABLE_COMMANDS and run.state != "running" and _get_request(run) is not None
+    return run.state != "running" and _get_request(run) is not None and find_command(run.verb) is not None
 
 
 def list_repeat_arguments(run: Run) -> list[str]:
     """Return the arguments that repeat a run, without the command."""
-    return build_repeat_arguments(run)
+    command = find_command(run.verb)
+    assert command is not None
+    return command.build_arguments(run.parameters["words"], run.seed)
 
 
 def find_foreign_file(run: Run, folders: Sequence[ServedFolder]) -> str:
@@ -95,15 +94,12 @@ def find_foreign_file(run: Run, folders: Sequence[ServedFolder]) -> str:
     """
     from pathlib import Path
 
-    request = _get_request(run) or {}
-    for key in FILE_KEYS:
-        values = request.get(key)
-        for value in values if isinstance(values, list) else [values]:
-            if not isinstance(value, str) or not Path(value).is_absolute():
-                continue
-            path = Path(value).resolve()
-            if not any(path.is_relative_to(folder.root) for folder in folders):
-                return value
+    for values in (_get_request(run) or {}).values():
+        for value in map(str, values if isinstance(values, list) else [values]):
+            for file in (value, value.partition("=")[2]):  # a model may be named: "old=/a/model.skops"
+                is_foreign = not any(Path(file).resolve().is_relative_to(folder.root) for folder in folders)
+                if Path(file).is_absolute() and is_foreign:
+                    return file
     return ""
 
 

@@ -83,6 +83,6 @@ class StudyPage:
 @functools.cache
 def list_studies() -> list[dict[str, str]]:
     """Return the studies with their titles and the tables they compare with. Importing them takes seconds: call it in a thread."""
-    from ...studies.study import list_studies as list_all
+    from ...studies.catalogue import list_studies as list_all
 
     return [{str(name): str(value) for name, value in row.items()} for row in list_all().to_dict("records")]

@@ -1,24 +1,15 @@
-"""Studies: published tables computed again, ours beside the printed figures."""
+"""The catalogue of studies: which tables each computes, and how."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-import numpy as np
-
 from .._tables import read_document, read_rows
-from .._text import pluralize, suggest_name
-from .._typing import EngineLike
-from .._validation import validate_choice, validate_seed
-from ..errors import ArgumentError, DataError, UsageError
-from ..reporting.export import FilePath
-from ..runs.engines import make_engine
-from ..runs.keep import StoreOptions, keep_run
+from .._text import pluralize
+from ..errors import DataError
 from . import (
     coded_classifiers,
     credit_models,
@@ -40,15 +31,11 @@ from . import (
 )
 from .figures import list_figures
 from .published import tables
-from .result import Study
 from .rows import Row
 from .workload import SCALES, Scale, Workbench
 
-if TYPE_CHECKING:  # the run store is loaded when it is opened
+if TYPE_CHECKING:
     import pandas as pd
-
-    from ..runs.session import Session
-    from ..runs.store import Store
 
 
 TableBuilder = Callable[[Workbench], list[Row]]
@@ -194,126 +181,12 @@ def list_studies() -> pd.DataFrame:
     )
 
 
-def study(
-    name: str,
-    scale: str = "small",
-    seed: int = 0,
-    progress: bool | None = None,
-    *,
-    engine: EngineLike = None,
-    store: FilePath | Store | StoreOptions | None = None,
-    resume: int | None = None,
-) -> Study:
-    """Compute a published table, or a group of tables, beside the printed figures.
-
-    Parameters
-    ----------
-    name : str
-        A table such as ``"000-12"``, or one of the groups: see `list_studies`.
-    scale : {"small", "full"}
-        A minute or two, or everything as published, which may take hours. ``"tiny"`` only shows that it works.
-    seed : int
-        The random seed. The same seed gives the same figures on every engine, apart from times.
-    progress : bool, optional
-        Whether to show progress on stderr; by default if it is a terminal. A full study first prints an estimate of its
-        duration, unless this is False.
-    engine : str or Dask client, optional
-        Where to measure: ``"processes:2"``, ``"threads:2"``, ``"dask://host:8786"``; by default in this process.
-    store : str, path or Store, optional
-        The run store in which each measurement is kept when it is done, so that a killed study can be resumed.
-    resume : int, optional
-        The number of the stored run to resume. The other arguments must be the same as when it began.
-
-    Examples
-    --------
-    >>> study("random_target", scale="tiny").rows.columns.tolist()
-    ['row', 'column', 'published', 'ours', 'note', 'margin', 'trials']
-    """
-    if name in TABLES_WITHOUT_FIGURES:
-        title, reason = TABLES_WITHOUT_FIGURES[name]
-        raise UsageError(f"Table {name} ({title}) is not computed: {reason}.")
-    if name not in STUDIES:
-        raise UsageError(f"There is no study {name!r}. {suggest_name(name, STUDIES)}")
-    bench = make_workbench(scale, seed)
-    entry = STUDIES[name]
-    began = time.perf_counter()
-    plan_study(name, entry, bench)
-    with keep_study(name, scale, seed, engine, store, resume) as session:
-        bench.work(
-            name,
-            progress,
-            print_estimate=scale == "full" and progress is not False,
-            engine=engine,
-            journal=None if session is None else session.journal,
-        )
-        result = build_study(name, entry, bench, scale, time.perf_counter() - began)
-        if session is not None:
-            session.finish(result)
-    return result
-
-
-def make_workbench(scale: str, seed: int) -> Workbench:
-    """Return an empty workbench for a scale by name."""
-    return Workbench(SCALES[validate_choice("scale", "study", scale, SCALES)], validate_seed("seed", "study", seed))
-
-
-def plan_study(name: str, entry: StudyEntry, bench: Workbench) -> None:
-    """Record what a study needs to measure."""
-    bench.study = name
-    _build_rows(entry, bench)
-
-
-def build_study(name: str, entry: StudyEntry, bench: Workbench, scale: str, seconds: float) -> Study:
-    """Return a study whose figures have been measured."""
-    import pandas as pd
-
-    return Study(
-        name=name,
-        title=entry.title,
-        scale=scale,
-        seed=bench.seed,
-        seconds=seconds,
-        amount=entry.amount(bench.scale),
-        rows=pd.DataFrame(_build_rows(entry, bench), columns=list(Row._fields)),
-    )
-
-
-@contextmanager
-def keep_study(
-    name: str,
-    scale: str,
-    seed: int,
-    engine: EngineLike,
-    store: FilePath | Store | StoreOptions | None,
-    resume: int | None,
-) -> Iterator[Session | None]:
-    """Open a session that keeps a study in a run store; None without a store."""
-    keep = store if isinstance(store, StoreOptions) or store is None else StoreOptions(store, resume)
-    if keep is None:
-        if resume is not None:
-            raise ArgumentError(f"Run {resume} can only be resumed from its run store. Add store=...")
-        yield None
-        return
-    with keep_run(
-        keep,
-        "study",
-        name,
-        {"name": name, "scale": scale},
-        seed=seed,
-        model=None,
-        seeds=None,
-        rng=np.random.default_rng(seed),
-        engine=make_engine(engine).name,
-    ) as session:
-        yield session
-
-
 def build_published_rows(name: str) -> list[Row]:
     """Return all rows of a study at full scale before anything is measured: every published figure it compares with."""
-    return _build_rows(STUDIES[name], Workbench(SCALES["full"]))
+    return build_rows(STUDIES[name], Workbench(SCALES["full"]))
 
 
-def _build_rows(entry: StudyEntry, bench: Workbench) -> list[Row]:
+def build_rows(entry: StudyEntry, bench: Workbench) -> list[Row]:
     """Return the rows of all parts, prefixed with the name of the part if there are several."""
     many = len(entry.parts) > 1
     return [

@@ -1,0 +1,74 @@
+"""The options of a study."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from ..core.execute import Execution, KeptOptions
+from ..core.groups import SEED, Computing
+from ..core.options import Option
+from ..core.parsing import parse_budget
+from ..runs.flow import Budget
+
+if TYPE_CHECKING:
+    from .plan import StudyPlan
+
+ALL = "all"  # the name of the run of all studies
+
+
+@dataclass(frozen=True, eq=False)
+class StudyOptions(KeptOptions, Computing):
+    """The options of `study`, validated."""
+
+    OWNER: ClassVar[str] = "study"
+    POSITIONAL: ClassVar[tuple[str, ...]] = ("name", "scale", "seed", "progress")
+
+    name: Annotated[
+        str,
+        Option(
+            'A table such as ``"000-12"``, one of the groups (see `list_studies`), or ``"all"`` for all studies, each table once. '
+            "What several studies need is measured once, and a study that fails does not stop the others."
+        ),
+    ]
+    scale: Annotated[
+        str,
+        Option(
+            'How much is measured: ``"small"`` takes a minute or two (all studies: less than half an hour on two cores), '
+            '``"full"`` is as published and may take hours, ``"tiny"`` only shows that it works. A full study first prints an '
+            "estimate of its duration, unless `progress` is False.",
+            "SCALE",
+            choices=("tiny", "small", "full"),
+            help="small takes minutes; full is as published and may take hours; tiny only shows that it works.",
+        ),
+    ] = "small"
+    _: KW_ONLY
+    budget: Annotated[
+        Budget | str | float | None,
+        Option(
+            'The time or the measurements to spend: ``"1h"``, ``"100 runs"``. When it is spent, figures that were not measured '
+            "until then are missing.",
+            "BUDGET",
+            help='Time or measurements to spend: "1h", "30s", "100 runs".',
+            parse=parse_budget,
+        ),
+    ] = None
+    timeout: Annotated[
+        float | None,
+        Option(
+            "Seconds that a measurement may take. The figures of one that takes longer are missing.",
+            "SECONDS",
+            help="Seconds per measurement.",
+        ),
+    ] = None
+    seed: Annotated[int, SEED] = 0
+
+    def make_subject(self, execution: Execution[Any]) -> StudyPlan:
+        """Return what has to be measured."""
+        from .plan import StudyPlan  # importing all studies takes a second, which a help text does not need
+
+        return StudyPlan(self.name, self.scale, self.seed)
+
+    def describe_run(self, execution: Execution[Any]) -> dict[str, Any]:
+        """Return the settings; a study has neither a model nor data of the user."""
+        return {"system": self.name, "parameters": self.to_request(), "model": None, "seeds": None}
