@@ -17,7 +17,7 @@ from typing import Any
 
 from datamorphic.studies.catalogue import STUDIES
 from datamorphic.studies.overview_page import SHOWN_PACKAGES
-from datamorphic.studies.text import format_number
+from datamorphic.studies.rows import format_number
 from datamorphic.studies.verdicts import RULE, judge_figure
 
 PAGE = Path(__file__).parent / "method" / "published.md"

@@ -57,10 +57,10 @@ def test_people_get_a_table_with_footnotes(run):
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
     assert lines[0].startswith("Directed walk: as written, and with success at the first step only")
-    assert any(line.startswith("Box 1, 200 walks") and " / " in line for line in lines)
-    notes = [line for line in lines if line.startswith("[")]
+    assert any(line.strip().startswith("Box 1, 200 walks") and " / " in line for line in lines)
+    notes = result.stdout.partition("\nNotes\n")[2].split("\n  - [")
     assert len(notes) == len(set(notes)) >= 2
-    assert sum("first step only" in line for line in notes) >= 2  # theirs, and how ours was made
+    assert sum("first step only" in " ".join(note.split()) for note in notes) >= 2  # theirs, and how ours was made
 
 
 def test_the_list(run):
@@ -102,7 +102,7 @@ def test_all_studies_become_a_site(monkeypatch, tmp_path):
     store = ["--store", str(tmp_path / "runs.sqlite")]
     result = CliRunner().invoke(app, ["study", "--all", "--html", str(tmp_path / "site"), *store])
     assert result.exit_code == 0
-    assert "In all: 2 agrees." in result.stdout
+    assert "All studies: 2 agrees\n" in result.stdout
     assert "kept as run 1" in result.stdout
     assert f"The site: {tmp_path / 'site' / 'index.html'}" in result.stdout
     assert (tmp_path / "site" / "002-14.html").is_file()

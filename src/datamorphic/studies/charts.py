@@ -9,7 +9,7 @@ import numpy as np
 from .._text import pluralize
 from ..reporting.document import Drawing, Shape
 from ..reporting.panel import Floats, Panel, PanelItem
-from .text import format_number
+from .rows import format_number
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,7 +16,7 @@ from ..reporting.document import Drawing, Shape, TextLabel
 from ..reporting.panel import Panel, PanelItem
 from ..reporting.svg import choose_ticks
 from ..reporting.text import cut
-from .text import format_number
+from .rows import format_number
 
 LINE_PANEL_WIDTH_PX, LINE_PANEL_HEIGHT_PX = 380.0, 270.0
 LANE_PX, ROW_GAP_PX = 15.0, 7.0

@@ -53,7 +53,6 @@ class StudyOverview(StudyResult):
     """
 
     _PAGE = "studies.overview_page:build_page"
-    _TEXT = "studies.overview_page:format_overview"
 
     date: datetime
     versions: dict[str, str]

@@ -1,4 +1,4 @@
-"""The overview of all studies as a page and as text."""
+"""The overview of all studies as a page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HEADINGS = {
 SHOWN_PACKAGES = ("datamorphic", "python", "numpy", "scikit-learn")
 
 
-def build_page(overview: StudyOverview) -> Page:
+def build_page(overview: StudyOverview, *, brief: bool = False) -> Page:
     """Return the index of all studies."""
     sections = [
         Section(
@@ -36,6 +36,8 @@ def build_page(overview: StudyOverview) -> Page:
             table=Table(
                 columns=["study", "title", "figures", "why"],
                 rows=[_build_row(report) for report in overview.reports if report.verdict.kind is kind],
+                main_columns=["study", "title", "why" if kind is VerdictKind.FAILED else "figures"],
+                main_rows=len(overview.reports),
             ),
         )
         for kind in overview.counts
@@ -52,7 +54,9 @@ def build_page(overview: StudyOverview) -> Page:
     return Page(
         title="Published studies, computed again",
         lead=f"Every table of five documents that holds figures, ours beside the published ones. {RULE}",
-        sections=[*sections, without_figures],
+        subject="All studies" if brief else "",
+        verdict=overview.headline if brief else "",
+        sections=sections if brief else [*sections, without_figures],
         tiles=[
             Tile(label=kind.value, value=str(count), state=STATES[kind], target=kind.name.lower().replace("_", "-"))
             for kind, count in overview.counts.items()
@@ -63,7 +67,8 @@ def build_page(overview: StudyOverview) -> Page:
             ("Date", overview.date.strftime("%Y-%m-%d")),
             ("Effort", format_duration(overview.seconds)),
             ("Versions", format_versions(overview)),
-            ("All figures", Link("as JSON", DATA_FILE)),
+            *([] if brief else [("All figures", Link("as JSON", DATA_FILE))]),
+            *overview.list_missing_facts(),
         ],
         contents=True,
     )
@@ -77,15 +82,3 @@ def _build_row(report: StudyReport) -> list[str]:
 def format_versions(overview: StudyOverview) -> str:
     """Return the versions of the most important packages."""
     return ", ".join(f"{name} {overview.versions[name]}" for name in SHOWN_PACKAGES if name in overview.versions)
-
-
-def format_overview(overview: StudyOverview) -> str:
-    """Return the verdicts as plain text."""
-    lines = [f"All studies: scale {overview.scale}, seed {overview.seed}, {format_duration(overview.seconds)}", ""]
-    width = max((len(report.name) for report in overview.reports), default=0)
-    kind_width = max(len(kind.value) for kind in VerdictKind)
-    for report in overview.reports:
-        verdict = report.verdict
-        detail = verdict.reason if verdict.kind is VerdictKind.FAILED else verdict.counts
-        lines.append(f"{report.name:<{width}}  {verdict.kind.value:<{kind_width}}  {report.title}  ({detail})")
-    return "\n".join([*lines, "", f"In all: {overview.headline}."])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..data.programs import programs
@@ -17,26 +19,122 @@ from .catalogue import STUDIES, build_published_rows
 from .charts import draw_comparison_chart
 from .figures import build_figure_sections, list_figures
 from .result import Study
-from .rows import Row
-from .text import CELLS_TEXT, build_grids
+from .rows import Row, format_number, split_sentences
 
 COMPARED_GENERATORS = ("MT-RT", "SFIDMT-ART", "MT-ART-Min")
 PLANE_GENERATORS = ("MT-RT", "SFIDMT-ART", "MT-ART-Min", "MT-ART-Max", "MT-IPART", "MT-RPART")
 MAX_SOURCES = 24_000  # per picture, collected from as many trials as needed
 SAMPLE_SIZE = 50_000
+CELLS_TEXT = (
+    "published / ours ± half the width of its 95% interval; in brackets, the trials or repetitions behind ours."
+)
 
 
-def build_page(study: Study, index: str = "") -> Page:
+def build_page(study: Study, index: str = "", *, brief: bool = False) -> Page:
     """Return a study as a page, with a link to the `index` of its site if it is part of one."""
-    tables, notes = build_grids(study)
-    parts = list(STUDIES[study.name].parts)
+    notes: dict[str, int] = {}  # with the numbers by which cells and columns cite them
     sections = []
-    for grid in tables:
-        table = Table(columns=["", *grid.columns], rows=[[label, *cells] for label, cells in grid.rows])
-        sections.append(Section(heading=grid.heading or study.title, text="", table=table))
-        part = grid.heading.removeprefix("Table ") if len(parts) > 1 else parts[0]
-        if list_figures([part]):
-            sections += build_figure_sections(part, _collect_rows(study, f"{part}: " if len(parts) > 1 else ""))
+    for part, rows in _split_rows(study).items():
+        table = _build_table(rows, notes)
+        heading = f"Table {part}" if part[:3].isdigit() else part[:1].upper() + part[1:]
+        sections.append(Section(heading=heading or ("" if brief else study.title), text="", table=table))
+        if not brief:
+            sections += _build_figures(study, part)
+    if not brief:
+        sections += _build_pictures(study)
+    if notes:
+        text = "\n".join(f"• [{number}] {note}" for note, number in notes.items())
+        sections.append(Section(heading="Notes", text=text, anchor="notes"))
+    facts = [
+        ("Study", f"{study.name}, scale {study.scale}"),
+        ("Amount", study.amount),
+        ("Effort", f"{study.seconds:.0f} s"),
+        ("Seed", f"{study.seed} (the same seed gives the same figures, apart from times)"),
+        *([("Index", Link("all studies", index))] if index else []),
+    ]
+    return Page(
+        title=study.title,
+        lead="Published figures beside ours. A dash: there is no figure.",
+        verdict=study.heading if brief else "",
+        sections=sections,
+        facts=[*([] if brief else facts), ("Cells", CELLS_TEXT), *study.list_missing_facts()],
+        contents=len(sections) > 2,
+    )
+
+
+# -- the tables ------------------------------------------------------------------------------------------------------
+
+
+def _split_rows(study: Study) -> dict[str, list[Row]]:
+    """Return the rows by part, of which most are tables; a study of a single part does not name it."""
+    parts: dict[str, list[Row]] = {}
+    for row in study.rows.itertuples(index=False):
+        part, colon, label = row.row.partition(": ")
+        parts.setdefault(part if colon else "", []).append(row._replace(row=label if colon else row.row))
+    return parts
+
+
+def _build_table(rows: list[Row], notes: dict[str, int]) -> Table:
+    """Return rows as a grid of cells. What every cell of a column has, a note or the number of trials, is said of the column."""
+    columns = list(dict.fromkeys(row.column for row in rows))
+    cells = {(row.row, row.column): row for row in rows}
+    shared, trials = {}, {}
+    for column in columns:
+        column_rows = [row for row in rows if row.column == column]
+        shared[column] = set.intersection(*(set(split_sentences(row.note)) for row in column_rows))
+        counts = {row.trials for row in column_rows if not math.isnan(row.ours)}
+        trials[column] = counts.pop() if len(counts) == 1 else math.nan
+
+    def mark(sentences: list[str]) -> str:
+        return "".join(f"[{notes.setdefault(sentence, len(notes) + 1)}]" for sentence in sentences)
+
+    def format_cell(row: Row | None) -> str:
+        if row is None:
+            return ""
+        own = [sentence for sentence in split_sentences(row.note) if sentence not in shared[row.column]]
+        count = "" if row.trials == trials[row.column] else _format_trials(row.trials)
+        parts = [f"{format_number(row.published)} / {format_number(row.ours)}", _format_margin(row), count, mark(own)]
+        return " ".join(filter(None, parts))
+
+    headings = [
+        " ".join(filter(None, [column, _format_trials(trials[column]), mark(sorted(shared[column]))]))
+        for column in columns
+    ]
+    labels = dict.fromkeys(row.row for row in rows)
+    return Table(
+        columns=["", *headings],
+        rows=[[label, *(format_cell(cells.get((label, column))) for column in columns)] for label in labels],
+        main_rows=len(labels),
+    )
+
+
+def _format_margin(row: Row) -> str:
+    """Return the margin with as many decimals as ours, or more if it is smaller."""
+    if math.isnan(row.margin):
+        return ""
+    decimals = len(format_number(row.ours).partition(".")[2])
+    text = f"{row.margin:,.{decimals}f}"
+    return f"±{text if float(text.replace(',', '')) or not row.margin else format_number(row.margin)}"
+
+
+def _format_trials(trials: float) -> str:
+    return "" if math.isnan(trials) else f"({trials:,.0f})"
+
+
+# -- pictures --------------------------------------------------------------------------------------------------------
+
+
+def _build_figures(study: Study, part: str) -> list[Section]:
+    """Return the figures of the paper that a part draws."""
+    parts = list(STUDIES[study.name].parts)
+    prefix = f"{part}: " if len(parts) > 1 else ""
+    part = part if prefix else parts[0]
+    return build_figure_sections(part, _collect_rows(study, prefix)) if list_figures([part]) else []
+
+
+def _build_pictures(study: Study) -> list[Section]:
+    """Return what explains the whole study."""
+    sections = []
     chart = draw_comparison_chart(study.rows)
     if chart is not None:
         text = "A point is a figure of the tables; its tooltip names it. On the dashed line, ours and the published one are equal."
@@ -45,22 +143,7 @@ def build_page(study: Study, index: str = "") -> Page:
         sections.append(_build_input_domain_section(study))
     elif study.name == "simulation":
         sections.append(_build_simulation_section(study))
-    if notes:
-        text = "\n".join(f"• [{number}] {note}" for number, note in enumerate(notes, 1))
-        sections.append(Section(heading="Notes", text=text, anchor="notes"))
-    return Page(
-        title=study.title,
-        lead=f"Published figures beside ours. {CELLS_TEXT} A dash: there is no figure.",
-        sections=sections,
-        facts=[
-            ("Study", f"{study.name}, scale {study.scale}"),
-            ("Amount", study.amount),
-            ("Effort", f"{study.seconds:.0f} s"),
-            ("Seed", f"{study.seed} (the same seed gives the same figures, apart from times)"),
-            *([("Index", Link("all studies", index))] if index else []),
-        ],
-        contents=len(sections) > 2,
-    )
+    return sections
 
 
 def _collect_rows(study: Study, prefix: str) -> list[Row]:

@@ -30,6 +30,10 @@ class StudyResult(Result):
         """Whether everything was measured."""
         return not self.unfinished
 
+    def list_missing_facts(self) -> list[tuple[str, str]]:
+        """Return what was not measured, as facts of a page."""
+        return [("Not measured", ", ".join(self.unfinished))] if self.unfinished else []
+
     def stored_verdicts(self) -> list[dict[str, Any]]:
         """Return nothing: a study only reports."""
         return []
@@ -61,7 +65,6 @@ class Study(StudyResult):
     """
 
     _PAGE = "studies.page:build_page"
-    _TEXT = "studies.text:format_study"
 
     name: str
     title: str

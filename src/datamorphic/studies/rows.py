@@ -53,6 +53,17 @@ class OurFigure(NamedTuple):
         return Row(row, column, published, self.value, note, self.margin, self.trials)
 
 
+def format_number(value: float) -> str:
+    """Return a figure with about three significant digits."""
+    if math.isnan(value):
+        return "-"
+    if math.isinf(value):
+        return "infinite"
+    if 0 < abs(value) < 0.01:
+        return f"{value:.2g}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.1f}" if abs(value) >= 100 else f"{value:.2f}"
+
+
 def make_row(
     figure: Any, table: str, *place: str, ours: float | OurFigure, column: str = "", notes: Iterable[str] = ()
 ) -> Row:

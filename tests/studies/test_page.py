@@ -1,4 +1,4 @@
-"""A study as text: cells with intervals and trials."""
+"""A study as a page: cells with intervals and trials."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ import pandas as pd
 
 from datamorphic.studies.result import Study
 from datamorphic.studies.rows import Row
-from datamorphic.studies.text import format_study
 
 
 def describe(*rows):
     frame = pd.DataFrame(rows, columns=list(Row._fields))
-    return format_study(Study(name="x", title="x", scale="tiny", seed=0, seconds=0.0, amount="", rows=frame))
+    return Study(name="x", title="x", scale="tiny", seed=0, seconds=0.0, amount="", rows=frame).describe()
 
 
 def test_cells_show_the_interval_and_trials():
