@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from .._files import to_local_path
 from ..core.capability import get_capability
 from ..errors import UsageError
-from ..studies.options import ALL
+from ..studies.result import ALL
 from ..studies.run import study as compute_study
 from . import options as opt
 from .command import CapabilityCommand, make_command

@@ -14,8 +14,6 @@ from ..runs.flow import Budget
 if TYPE_CHECKING:
     from .plan import StudyPlan
 
-ALL = "all"  # the name of the run of all studies
-
 
 @dataclass(frozen=True, eq=False)
 class StudyOptions(KeptOptions, Computing):

@@ -12,9 +12,8 @@ from ..core.execute import Execution
 from ..errors import UsageError, format_error_line
 from ..runs.versions import read_versions
 from .catalogue import STUDIES, TABLES_WITHOUT_FIGURES, StudyEntry, build_rows
-from .options import ALL
 from .overview import StudyOverview, StudyReport, list_entries
-from .result import Study
+from .result import ALL, Study
 from .rows import Row
 from .verdicts import StudyVerdict, VerdictKind, judge_study
 from .workload import SCALES, Workbench

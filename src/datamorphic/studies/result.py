@@ -12,6 +12,8 @@ from ..reporting.junit import JUnitCase
 if TYPE_CHECKING:
     import pandas as pd
 
+ALL = "all"  # the name of all studies together
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StudyResult(Result):
