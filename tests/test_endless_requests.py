@@ -167,7 +167,7 @@ CALLS = {
     **{
         f"TestPool.ga_optimize_{name}": lambda name=name: (
             call_pool(f"ga_optimize_{name}"),
-            {"datamorphisms": ["upward"], "steps": 2},
+            {"datamorphisms": ["upward"], "max_cycles": 2},
         )
         for name in ("filter", "random_removal", "strongest_mutant", "weakest_removal")
     },
@@ -517,7 +517,7 @@ SCRIPTS = {
     f"explore(walks={HUGE})": "Reduce walks, or limit the time with budget=1h.",
     "randomTargetExplore(10000000,mid)": "Reduce walks, or limit the time with explore(seeds=pool;budget=1h).",
     "GAOptimizeFilter([upward];[AvgDistance];10000000)": (
-        "Reduce steps, or limit the time with optimise(seeds=pool;budget=1h)."
+        "Reduce max_cycles, or limit the time with optimise(seeds=pool;budget=1h)."
     ),
     "kOrderComplete(25;[RandomValue5];[upward,leftward])": "To draw some at random, add budget=10000. Or",
 }

@@ -350,7 +350,7 @@ def make_result(name):
 
 
 COMBINING = {"seed_makers": ["RandomValue5"], "datamorphisms": ["upward", "leftward"]}
-OPTIMISING = {"datamorphisms": ["upward"], "steps": 2}
+OPTIMISING = {"datamorphisms": ["upward"], "max_cycles": 2}
 EXPORTING = {name: {} for name in ("describe", "page", "to_html", "to_json", "to_junit", "to_markdown")}
 #: classes with their public methods: what makes an object, and valid arguments of each method
 METHODS = {

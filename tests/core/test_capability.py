@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import datamorphic as dm
-from datamorphic.core.capability import Capability, build_documentation, build_options, format_type, get_capability
+from datamorphic.core.capability import Capability, build_documentation, format_type, get_capability, read_values
 from datamorphic.core.execute import KeptOptions
 from datamorphic.core.options import Option, list_fields
 from datamorphic.runs.flow import Budget
@@ -126,7 +126,7 @@ class OpenOptions(KeptOptions):
 
 def test_other_keywords_are_collected_where_a_field_takes_them():
     described = Capability("open", OpenOptions, lambda options, execution: None, "open")
-    options = build_options(described, (2,), {"seed": 3, "power": 4, "settings": {"base": 10}})
+    options = OpenOptions(**read_values(described, (2,), {"seed": 3, "power": 4, "settings": {"base": 10}}))
     assert (options.count, options.seed, options.settings) == (2, 3, {"base": 10, "power": 4})
 
 

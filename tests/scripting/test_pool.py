@@ -284,7 +284,7 @@ def test_options_name_morphisms_as_other_commands_do(tmp_path):
 def test_optimisations_replace_the_pool(pool):
     pool.make_seed(["RandomValue30"])
     before = pool.measure_test_set(["AvgDistance"])["AvgDistance"]
-    better = pool.ga_optimize_weakest_removal(["ALL"], steps=5, mutant_ratio=0.4)
+    better = pool.ga_optimize_weakest_removal(["ALL"], max_cycles=5, mutant_ratio=0.4)
     assert better.settings["mutant_ratio"] == 0.4
     assert len(pool.tests) == 30
     assert pool.measure_test_set(["AvgDistance"])["AvgDistance"] > before
@@ -292,6 +292,12 @@ def test_optimisations_replace_the_pool(pool):
     pool.ga_optimize_random_removal(["lift", "centre"], ["label_balance"], 3)
     assert pool.runs > runs
     assert "GAOptimizeRandomRemoval: label_balance" in pool.messages[-1]
+
+
+def test_the_former_name_of_the_number_of_cycles_is_accepted(pool):
+    pool.make_seed(["RandomValue10"])
+    with pytest.warns(DeprecationWarning, match=r"'steps' of TestPool\.ga_optimize_filter is deprecated"):
+        assert pool.ga_optimize_filter(["ALL"], steps=1).settings["steps"] == 1
 
 
 @in_one_test(
@@ -335,7 +341,7 @@ def test_all_stands_for_the_declared_datamorphisms_only():
         lambda pool: pool.make_mutant(["ALL"]),
         lambda pool: pool.make_mutants_1st_order_complete(["ALL"]),
         lambda pool: pool.k_order_complete(2, [], ["ALL"]),
-        lambda pool: pool.ga_optimize_random_removal(["ALL"], steps=2),
+        lambda pool: pool.ga_optimize_random_removal(["ALL"], max_cycles=2),
     ):
         pool = dm.TestPool(Mirrored)
         pool.make_seed(["RandomValue5"])

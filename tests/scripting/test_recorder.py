@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import datamorphic as dm
 from datamorphic.scripting.grammar import parse_script
@@ -60,7 +61,7 @@ def test_combinations_and_optimisations_replay(tmp_path):
     with dm.record(tmp_path / "a.scr"):
         pool = dm.TestPool("Box 2", seed=3, folder=tmp_path)
         pool.permutation_complete(["RandomValue5"], ["upward", "leftward"], budget=8)
-        pool.ga_optimize_strongest_mutant(["upward", "mid"], steps=3, change_rate=0.01)
+        pool.ga_optimize_strongest_mutant(["upward", "mid"], max_cycles=3, change_rate=0.01)
     lines = (tmp_path / "a.scr").read_text().splitlines()
     assert lines[3] == 'permutationComplete([RandomValue5];[upward, leftward];"";"";8)'
     assert lines[4] == 'GAOptimizeStrongestMutant([upward, mid];"";3;"";"";0.01)'
@@ -170,3 +171,9 @@ def test_functions_that_are_no_commands_are_not_recorded(tmp_path):
     with dm.record(tmp_path / "session.scr"):
         dm.generate([(0, 1), (0, 1)], n=5)
     assert (tmp_path / "session.scr").read_text() == HEADER
+
+
+def test_former_names_are_recorded_as_those_of_today(tmp_path):
+    with dm.record(tmp_path / "session.scr"), pytest.warns(DeprecationWarning, match="max_cycles"):
+        dm.optimise(dm.subjects["Box 1"], seeds=5, steps=1)
+    assert "optimise(seeds=5;max_cycles=1)" in (tmp_path / "session.scr").read_text()

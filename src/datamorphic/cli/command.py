@@ -152,7 +152,7 @@ class CapabilityCommand:
             values |= {"store": notice.make_store_options(dict(words), resume)}
             options = self.capability.options(**values)
             options.set(command=self.format_command(words, options.seed), words=words)
-            with notify_of_call(self.capability.name, lambda: values):
+            with notify_of_call(self.capability.name, values):
                 result = execute(self.capability, options)
             face = self.interpret(result, face | files)
             # these may call the model: its output must not reach stdout

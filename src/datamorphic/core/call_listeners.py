@@ -5,31 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import wraps
-from inspect import signature
-from typing import Any, ParamSpec, TypeVar
-
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
+from typing import Any
 
 #: called with the name of a function and its arguments by name, after the function has returned
 CallListener = Callable[[str, dict[str, Any]], None]
 _LISTENERS: ContextVar[tuple[CallListener, ...]] = ContextVar("call_listeners", default=())
 
 
-def notify_listeners(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Decorate a public function to notify listeners of every call that has returned."""
-
-    @wraps(function)
-    def run(*values: Parameters.args, **keywords: Parameters.kwargs) -> Result:
-        with notify_of_call(function.__name__, lambda: dict(signature(function).bind(*values, **keywords).arguments)):
-            return function(*values, **keywords)
-
-    return run
-
-
 @contextmanager
-def notify_of_call(function: str, read_arguments: Callable[[], dict[str, Any]]) -> Iterator[None]:
+def notify_of_call(function: str, arguments: dict[str, Any]) -> Iterator[None]:
     """Notify listeners of a call when the block that does its work has ended."""
     listeners = _LISTENERS.get()
     token = _LISTENERS.set(())  # calls inside the function are part of it
@@ -38,7 +22,7 @@ def notify_of_call(function: str, read_arguments: Callable[[], dict[str, Any]]) 
     finally:
         _LISTENERS.reset(token)
     for listener in listeners:
-        listener(function, read_arguments())
+        listener(function, arguments)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Any, Generic, ParamSpec, get_args, get_origin
 
 from .._text import suggest_name
 from .._typing import Accepts, find_rule, list_alternatives
-from .call_listeners import notify_listeners
+from .call_listeners import notify_of_call
 from .execute import Execution, ResultType, RunOptions, execute
 from .options import OptionField, Options, find_former_names, list_fields
 
@@ -46,20 +46,22 @@ def capability(
         @functools.wraps(function)
         def call(*arguments: Parameters.args, **keywords: Parameters.kwargs) -> ResultType:
             __tracebackhide__ = True  # pytest leaves this frame out of tracebacks
-            return execute(described, build_options(described, arguments, keywords))
+            values = read_values(described, arguments, keywords)
+            with notify_of_call(described.name, values):
+                return execute(described, option_class(**values))
 
         call.__signature__ = build_signature(option_class)  # type: ignore[attr-defined]
         call.__doc__ = build_documentation(function.__doc__ or "", option_class)
         call.capability = described  # type: ignore[attr-defined]
-        return notify_listeners(call)
+        return call
 
     return decorate
 
 
-def build_options(
+def read_values(
     described: Capability[RunOptions, Any], arguments: tuple[Any, ...], keywords: Mapping[str, Any]
-) -> RunOptions:
-    """Return the options of a call; former names of keywords still work, with a warning."""
+) -> dict[str, Any]:
+    """Return the values of the options of a call, in their order; former names of keywords still work, with a warning."""
     fields = {field.name: field for field in list_fields(described.options)}
     former_names = find_former_names(described.options)
     collector = next((name for name, field in fields.items() if field.option.collects_keywords), None)
@@ -68,7 +70,7 @@ def build_options(
     for name, value in keywords.items():
         if name not in fields and name in former_names:
             warnings.warn(
-                f"{name!r} of {described.name} is now called {former_names[name]!r}.", DeprecationWarning, stacklevel=4
+                f"{name!r} of {described.name} is now called {former_names[name]!r}.", DeprecationWarning, stacklevel=3
             )
             name = former_names[name]
         if name not in fields and collector is not None:
@@ -92,7 +94,7 @@ def build_options(
     missing_names = [name for name, field in fields.items() if field.default is MISSING and name not in values]
     if missing_names:
         raise TypeError(f"{described.name}() needs {', '.join(map(repr, missing_names))}.")
-    return described.options(**values)
+    return {name: values[name] for name in fields if name in values}
 
 
 def get_capability(function: Callable[..., Any]) -> Capability[Any, Any]:

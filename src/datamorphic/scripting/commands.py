@@ -9,7 +9,7 @@ from enum import StrEnum
 from .._tables import read_document
 from .._text import suggest_name
 from ..morphisms.morphism import normalise_name
-from .call_options import CALL_OPTIONS
+from .call_options import CALL_OPTIONS, OptionKind, find_option
 
 ALL = "ALL"  # in a list: every morphism of that kind
 MAX_REPETITIONS = 100_000
@@ -67,7 +67,8 @@ class Command:
 
 @dataclass(frozen=True, kw_only=True)
 class _ParameterRow:
-    kind: str  # a kind of `ParameterKind`, in small letters
+    kind: str = ""  # a kind of `ParameterKind`, in small letters
+    option: str = ""  # an option of a function that says the kind and the limits, as in "explore.walks"
     name: str = ""  # by default the name of the row
     morphisms: str = ""
     low: int = 0
@@ -94,14 +95,19 @@ class _CommandTable:
         for text in row.parameters:
             name = text.removesuffix("?")
             facts = self.parameters[name]
+            kind, low, high = facts.kind, facts.low, facts.high
+            if facts.option:
+                option_kind, option = find_option(*facts.option.split("."))
+                kind = "count" if option_kind is OptionKind.WHOLE else "number"
+                low, high = max(low, int(option.low or 0)), min(high, int(option.high or high))
             parameters.append(
                 Parameter(
                     name=facts.name or name,
-                    kind=ParameterKind[facts.kind.upper()],
+                    kind=ParameterKind[kind.upper()],
                     morphisms=facts.morphisms,
                     optional=text != name,
-                    low=facts.low,
-                    high=facts.high,
+                    low=low,
+                    high=high,
                 )
             )
         return Command(**vars(row) | {"parameters": tuple(parameters)})

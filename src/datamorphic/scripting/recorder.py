@@ -100,7 +100,7 @@ class ScriptRecorder:
             return
         self.begin()
         remaining = dict(arguments)
-        system = remaining.pop("model", remaining.pop("test_system", None))
+        system = remaining.pop("model", None)
         spec = _find_spec(system)
         cases = [remaining.pop(name) for name in ("data", "seeds", "tests") if _is_case_set(remaining.get(name))]
         options = format_options(function, remaining)

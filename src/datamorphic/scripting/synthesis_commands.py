@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import re
+from collections.abc import Callable, Sequence
+from inspect import signature
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from .._deprecation import rename_keywords
 from .._text import format_short
 from ..errors import Interrupted
 from ..morphisms.case_columns import CaseKind
@@ -21,6 +24,27 @@ from .names import FITNESS
 from .pool_state import command, to_list
 
 DEFAULT_METRIC = "AvgDistance"
+_WORD_START = re.compile("(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # in the name of a strategy
+
+Pool = TypeVar("Pool", bound=CaseCommands)
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+def make_strategy_command(
+    work: Callable[Concatenate[Pool, str, Parameters], Result], strategy: str, text: str, **former_names: str
+) -> Callable[Concatenate[Pool, Parameters], Result]:
+    """Return the command of a strategy: `work` with this strategy; `text` is its documentation."""
+
+    def run(pool: Pool, /, *values: Parameters.args, **keywords: Parameters.kwargs) -> Result:
+        return work(pool, strategy, *values, **keywords)
+
+    declared = signature(work)
+    pool_parameter, _, *others = declared.parameters.values()
+    run.__signature__ = declared.replace(parameters=[pool_parameter, *others])  # type: ignore[attr-defined]
+    run.__name__, run.__doc__ = _WORD_START.sub("_", strategy).lower(), text
+    run.__qualname__ = f"TestPool.{run.__name__}"
+    return rename_keywords("0.2", **former_names)(command(strategy)(run))
 
 
 class SynthesisCommands(CaseCommands):
@@ -28,87 +52,15 @@ class SynthesisCommands(CaseCommands):
 
     # -- combining -----------------------------------------------------------------------------------------------------
 
-    @command("makeMutants1stOrderComplete")
-    def make_mutants_1st_order_complete(self, datamorphisms: Sequence[str]) -> CombinationResult:
-        """Apply every datamorphism once to every original case of the pool.
-
-        Binary datamorphisms are applied to every pair of original cases.
-        """
-        return self._combine("firstOrderMutantComplete", None, [], datamorphisms, None, None, None)
-
-    @command("firstOrderMutantComplete")
-    def first_order_mutant_complete(
-        self,
-        seed_makers: Sequence[str],
-        datamorphisms: Sequence[str],
-        filters: Sequence[str] | None = None,
-        metamorphisms: Sequence[str] | None = None,
-        budget: int | None = None,
-    ) -> CombinationResult:
-        """Make seed cases, and apply every datamorphism once to every original case.
-
-        The new cases join the pool. They are executed if the test system has an executor, and judged by the metamorphisms, by
-        default all. `budget` is the number of cases to draw where there are too many.
-        """
-        return self._combine(
-            "firstOrderMutantComplete", None, seed_makers, datamorphisms, filters, metamorphisms, budget
-        )
-
-    @command("combinatorialComplete")
-    def combinatorial_complete(
-        self,
-        seed_makers: Sequence[str],
-        datamorphisms: Sequence[str],
-        filters: Sequence[str] | None = None,
-        metamorphisms: Sequence[str] | None = None,
-        budget: int | None = None,
-    ) -> CombinationResult:
-        """Apply every subset of the datamorphisms, in declared order.
-
-        In all else it is like `first_order_mutant_complete`.
-        """
-        return self._combine("combinatorialComplete", None, seed_makers, datamorphisms, filters, metamorphisms, budget)
-
-    @command("permutationComplete")
-    def permutation_complete(
-        self,
-        seed_makers: Sequence[str],
-        datamorphisms: Sequence[str],
-        filters: Sequence[str] | None = None,
-        metamorphisms: Sequence[str] | None = None,
-        budget: int | None = None,
-    ) -> CombinationResult:
-        """Apply every ordering of every subset of the datamorphisms.
-
-        In all else it is like `first_order_mutant_complete`.
-        """
-        return self._combine("permutationComplete", None, seed_makers, datamorphisms, filters, metamorphisms, budget)
-
-    @command("kOrderComplete")
-    def k_order_complete(
-        self,
-        order: int,
-        seed_makers: Sequence[str],
-        datamorphisms: Sequence[str],
-        filters: Sequence[str] | None = None,
-        metamorphisms: Sequence[str] | None = None,
-        budget: int | None = None,
-    ) -> CombinationResult:
-        """Apply all sequences of datamorphisms up to the length `order`.
-
-        In all else it is like `first_order_mutant_complete`.
-        """
-        return self._combine("kOrderComplete", order, seed_makers, datamorphisms, filters, metamorphisms, budget)
-
-    def _combine(
+    def _combine_up_to(
         self,
         strategy: str,
         order: int | None,
         seed_makers: Sequence[str],
         datamorphisms: Sequence[str],
-        filters: Sequence[str] | None,
-        metamorphisms: Sequence[str] | None,
-        budget: int | None,
+        filters: Sequence[str] | None = None,
+        metamorphisms: Sequence[str] | None = None,
+        budget: int | None = None,
     ) -> CombinationResult:
         rng, book = self._next_generator(), self.source.names
         for maker in book.expand("seed_maker", to_list(seed_makers)):
@@ -143,6 +95,50 @@ class SynthesisCommands(CaseCommands):
             raise Interrupted("interrupted")
         return combination
 
+    def _combine(
+        self,
+        strategy: str,
+        seed_makers: Sequence[str],
+        datamorphisms: Sequence[str],
+        filters: Sequence[str] | None = None,
+        metamorphisms: Sequence[str] | None = None,
+        budget: int | None = None,
+    ) -> CombinationResult:
+        return self._combine_up_to(strategy, None, seed_makers, datamorphisms, filters, metamorphisms, budget)
+
+    first_order_mutant_complete = make_strategy_command(
+        _combine,
+        "firstOrderMutantComplete",
+        """Make seed cases, and apply every datamorphism once to every original case.
+
+        The new cases join the pool. They are executed if the test system has an executor, and judged by the metamorphisms, by
+        default all. `budget` is the number of cases to draw where there are too many.
+        """,
+    )
+    combinatorial_complete = make_strategy_command(
+        _combine,
+        "combinatorialComplete",
+        "Apply every subset of the datamorphisms, in declared order; else like `first_order_mutant_complete`.",
+    )
+    permutation_complete = make_strategy_command(
+        _combine,
+        "permutationComplete",
+        "Apply every ordering of every subset of the datamorphisms; else like `first_order_mutant_complete`.",
+    )
+    k_order_complete = make_strategy_command(
+        _combine_up_to,
+        "kOrderComplete",
+        "Apply all sequences of datamorphisms up to the length `order`; else like `first_order_mutant_complete`.",
+    )
+
+    @command("makeMutants1stOrderComplete")
+    def make_mutants_1st_order_complete(self, datamorphisms: Sequence[str]) -> CombinationResult:
+        """Apply every datamorphism once to every original case of the pool.
+
+        Binary datamorphisms are applied to every pair of original cases.
+        """
+        return self._combine("firstOrderMutantComplete", [], datamorphisms)
+
     def count_combinations(self, strategy: str, datamorphisms: Sequence[str], order: int | None = None) -> int:
         """Return the largest number of new cases that a combination of the original cases can make, without making them."""
         tests = self._require_tests()
@@ -153,106 +149,65 @@ class SynthesisCommands(CaseCommands):
 
     # -- optimising ----------------------------------------------------------------------------------------------------
 
-    @command("GAOptimizeFilter")
-    def ga_optimize_filter(
-        self,
-        datamorphisms: Sequence[str],
-        metrics: Sequence[str] | None = None,
-        steps: int | None = None,
-        mutant_ratio: float | None = None,
-        remove_ratio: float | None = None,
-        change_rate: float | None = None,
-    ) -> Optimisation:
-        """Improve the pool at equal size: add mutants, then apply set filters.
-
-        This is repeated, and the best set becomes the pool.
-        `metrics` are to become larger: ``AvgDistance`` by default, ``border_coverage``, ``label_balance``, ``leaf_coverage``,
-        ``mutation_score``, or a set metric of the test system. The other arguments are those of `dm.optimise`.
-        """
-        settings = (steps, mutant_ratio, remove_ratio, change_rate)
-        return self._optimise("GAOptimizeFilter", datamorphisms, metrics, *settings)
-
-    @command("GAOptimizeWeakestRemoval")
-    def ga_optimize_weakest_removal(
-        self,
-        datamorphisms: Sequence[str],
-        metrics: Sequence[str] | None = None,
-        steps: int | None = None,
-        mutant_ratio: float | None = None,
-        remove_ratio: float | None = None,
-        change_rate: float | None = None,
-    ) -> Optimisation:
-        """Improve the pool at equal size: remove the cases that contribute least.
-
-        In all else it is like `ga_optimize_filter`.
-        """
-        settings = (steps, mutant_ratio, remove_ratio, change_rate)
-        return self._optimise("GAOptimizeWeakestRemoval", datamorphisms, metrics, *settings)
-
-    @command("GAOptimizeStrongestMutant")
-    def ga_optimize_strongest_mutant(
-        self,
-        datamorphisms: Sequence[str],
-        metrics: Sequence[str] | None = None,
-        steps: int | None = None,
-        mutant_ratio: float | None = None,
-        remove_ratio: float | None = None,
-        change_rate: float | None = None,
-    ) -> Optimisation:
-        """Improve the pool: the strongest mutants replace the weakest cases.
-
-        In all else it is like `ga_optimize_filter`.
-        """
-        settings = (steps, mutant_ratio, remove_ratio, change_rate)
-        return self._optimise("GAOptimizeStrongestMutant", datamorphisms, metrics, *settings)
-
-    @command("GAOptimizeRandomRemoval")
-    def ga_optimize_random_removal(
-        self,
-        datamorphisms: Sequence[str],
-        metrics: Sequence[str] | None = None,
-        steps: int | None = None,
-        mutant_ratio: float | None = None,
-        remove_ratio: float | None = None,
-        change_rate: float | None = None,
-    ) -> Optimisation:
-        """Improve the pool at equal size: remove random cases.
-
-        In all else it is like `ga_optimize_filter`.
-        """
-        settings = (steps, mutant_ratio, remove_ratio, change_rate)
-        return self._optimise("GAOptimizeRandomRemoval", datamorphisms, metrics, *settings)
-
     def _optimise(
         self,
         strategy: str,
         datamorphisms: Sequence[str],
-        metrics: Sequence[str] | None,
-        steps: int | None,
-        mutant_ratio: float | None,
-        remove_ratio: float | None,
-        change_rate: float | None,
+        metrics: Sequence[str] | None = None,
+        max_cycles: int | None = None,
+        mutant_ratio: float | None = None,
+        remove_ratio: float | None = None,
+        change_rate: float | None = None,
     ) -> Optimisation:
         rng, book, tests = self._next_generator(), self.source.names, self._require_tests()
-        numbers = {
-            "max_cycles": steps,
+        numbers: dict[str, Any] = {
+            "max_cycles": max_cycles,
             "mutant_ratio": mutant_ratio,
             "remove_ratio": remove_ratio,
             "change_rate": change_rate,
         }
-        numeric_options: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None}
         chosen = [entry.name for entry in book.expand("datamorphism", to_list(datamorphisms))]
         metric_names = [DEFAULT_METRIC] if metrics is None else to_list(metrics)
         options = SearchOptions(
             strategy=strategy,
             metric=[entry.name for entry in book.expand(FITNESS, metric_names)],
             datamorphisms=chosen,
-            **numeric_options,
+            **{name: number for name, number in numbers.items() if number is not None},
         )
         subject = OptimisationSubject.of_system(self._bind_system(chosen), tests, None, rng)
         result = run_optimisation(options.add_metrics(subject), rng, options, self.drive, seed=self.seed)
         self._note_optimisation(result)
         return result
+
+    ga_optimize_filter = make_strategy_command(
+        _optimise,
+        "GAOptimizeFilter",
+        """Improve the pool at equal size: add mutants, then apply set filters.
+
+        This is repeated, and the best set becomes the pool.
+        `metrics` are to become larger: ``AvgDistance`` by default, ``border_coverage``, ``label_balance``, ``leaf_coverage``,
+        ``mutation_score``, or a set metric of the test system. The other arguments are those of `dm.optimise`.
+        """,
+        steps="max_cycles",
+    )
+    ga_optimize_weakest_removal = make_strategy_command(
+        _optimise,
+        "GAOptimizeWeakestRemoval",
+        "Improve the pool at equal size: remove the cases that contribute least; else like `ga_optimize_filter`.",
+        steps="max_cycles",
+    )
+    ga_optimize_strongest_mutant = make_strategy_command(
+        _optimise,
+        "GAOptimizeStrongestMutant",
+        "Improve the pool: the strongest mutants replace the weakest cases; else like `ga_optimize_filter`.",
+        steps="max_cycles",
+    )
+    ga_optimize_random_removal = make_strategy_command(
+        _optimise,
+        "GAOptimizeRandomRemoval",
+        "Improve the pool at equal size: remove random cases; else like `ga_optimize_filter`.",
+        steps="max_cycles",
+    )
 
     def _note_optimisation(self, result: Optimisation) -> None:
         """Make the best set the pool, and show how much its metrics improved."""

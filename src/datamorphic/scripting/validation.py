@@ -13,11 +13,8 @@ from .._files import to_local_path
 from .._text import pluralize, suggest_name
 from .._validation import validate_seed
 from ..errors import DatamorphicError, ScriptError, UsageError
-from ..exploration.options import WalkOptions
 from ..morphisms.case_files import validate_suffix
-from ..synthesis.combination.options import ChainOptions
-from ..synthesis.optimisation.options import SearchOptions
-from .call_options import CALL_OPTIONS, parse_options
+from .call_options import CALL_OPTIONS, OPTION_CLASSES, parse_options
 from .commands import ParameterKind
 from .folder import ScriptFolder, read_script
 from .names import DEFAULT_STATISTICS_FILE, HEAD, NEW_LINE, OPTION_MORPHISMS, STATISTICS, STOP, NameBook, ScriptName
@@ -30,7 +27,6 @@ MAX_SCRIPTS = 1_000
 MAX_TOTAL_BYTES = 10_000_000  # of all scripts together
 #: commands that query the system under test
 QUERYING_COMMANDS = ("randomTargetExplore", "directedWalkExplore", "randomWalkExplore", "executeTestCases", "explore")
-OPTION_CLASSES = {"explore": WalkOptions, "combine": ChainOptions, "optimise": SearchOptions}
 NO_SYSTEM_MESSAGE = (
     "No test system is loaded. Name one with --subject or --system (model in Python), or with loadTestSpec(...)."
 )
