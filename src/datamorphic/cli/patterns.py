@@ -27,8 +27,9 @@ def patterns(
     datamorphic patterns Similar --tree; datamorphic patterns --html patterns.html
     """
     from ..relations.patterns.catalogue import patterns as catalogue
-    from ..relations.patterns.drawing import format_tree
-    from ..relations.patterns.text import format_pattern, format_trees
+    from ..relations.patterns.drawing import format_tree, format_trees
+    from ..relations.patterns.page import build_pattern_page
+    from ..reporting.terminal import format_page
 
     if name is not None and name not in catalogue:
         from .._text import suggest_name
@@ -47,5 +48,7 @@ def patterns(
     if name is None:
         print_text(format_trees(catalogue) if tree else catalogue.describe())
     else:
-        print_text(format_tree(catalogue, name) if tree else format_pattern(catalogue, catalogue[name]))
+        print_text(
+            format_tree(catalogue, name) if tree else format_page(build_pattern_page(catalogue, catalogue[name]))
+        )
     print_written_files(html)

@@ -79,6 +79,9 @@ class _TerminalWriter:
             yield from self._format_table(section.table, indent)
         if section.again:
             yield f"{indent}Repeat: {self.clean(section.again)}"
+        for snippet in section.snippets:
+            yield f"{indent}{self.clean(snippet.label)}:"
+            yield from (f"{indent}{INDENT}{line}" for line in to_printable(snippet.text).split("\n"))
         for part in (*section.beside, *section.parts):
             yield ""
             yield from self.format_section(part, indent)

@@ -11,12 +11,12 @@ import pytest
 
 import datamorphic as dm
 from datamorphic.relations.patterns.code import format_code
-from datamorphic.relations.patterns.drawing import draw_tree, format_tree
+from datamorphic.relations.patterns.drawing import draw_tree, format_tree, format_trees
 from datamorphic.relations.patterns.hierarchy import find_descendants
-from datamorphic.relations.patterns.page import build_page
-from datamorphic.relations.patterns.text import format_pattern, format_trees
+from datamorphic.relations.patterns.page import build_page, build_pattern_page
 from datamorphic.reporting.document import TextLabel
 from datamorphic.reporting.html import render_drawing
+from datamorphic.reporting.terminal import format_page
 from support.cases import in_one_test
 
 IMAGES = Path(__file__).parents[3] / "docs" / "images"
@@ -62,7 +62,7 @@ def test_the_text_of_a_tree_shows_where_a_pattern_with_two_parents_is():
 
 @in_one_test("name", dm.patterns)
 def test_every_pattern_is_explained(name):
-    text = format_pattern(dm.patterns, dm.patterns[name])
+    text = format_page(build_pattern_page(dm.patterns, dm.patterns[name]))
     assert dm.patterns[name].definition.split()[-1] in text
     assert "satisfies it, and its fault" in text
     assert f'dm.patterns["{name}"]' in text

@@ -34,7 +34,6 @@ class PatternCatalogue(CaseInsensitiveMapping[Pattern], Result):
     """
 
     _PAGE = "relations.patterns.page:build_page"
-    _TEXT = "relations.patterns.text:format_catalogue"
 
     def __init__(self, patterns: Iterable[Pattern]) -> None:
         self._patterns: dict[str, Pattern] = {}

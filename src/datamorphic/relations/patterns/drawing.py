@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from ...reporting.document import Drawing, Shape, TextLabel
 from .catalogue import PatternCatalogue
 
 COLUMN_WIDTH, ROW_HEIGHT, BOX_WIDTH, BOX_HEIGHT = 226.0, 50.0, 192.0, 38.0
 MARGIN, KEY_HEIGHT = 14.0, 44.0
+LINE_CHARACTERS = 100
 
 #: the look of a box by the kind of its pattern, as classes of ``drawing.css``
 BOX_KINDS = {"MRP": "asks", "MRIP": "reached", "MROP": "outcome"}
@@ -154,6 +157,16 @@ def format_tree(catalogue: PatternCatalogue, root: str) -> str:
     add(root, "", "", False)
     width = max(len(left) for left, _ in rows)
     return "\n".join(f"{left:<{width}}  {right}".rstrip() for left, right in rows)
+
+
+def format_trees(catalogue: PatternCatalogue) -> str:
+    """Return the tree of every root, the patterns with their kind, scope and abstraction."""
+    trees = [format_tree(catalogue, root) for root in catalogue.roots]
+    note = (
+        "The number is the abstraction: the share of all known patterns and relations that fall under the pattern. "
+        "Edges that chapter 6 of Ying (2024) does not state are marked as inferred."
+    )
+    return "\n\n".join([*trees, "\n".join(textwrap.wrap(note, LINE_CHARACTERS))])
 
 
 def _find_owner(catalogue: PatternCatalogue, name: str, depths: dict[str, int]) -> str:
