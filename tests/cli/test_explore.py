@@ -188,7 +188,7 @@ def test_text_a_report_and_a_front_are_written(run, tmp_path):
     result = run("--subject", "Box 2", "--walks", 60, *TARGETS, "--html", "out/page.html", "--save", "front.parquet")
     assert result.exit_code == 0, result.output
     assert "border pairs from 60 walks" in result.stdout
-    assert "for example" in result.stdout
+    assert "For example:" in result.stdout
     assert "Capability" in (tmp_path / "out" / "page.html").read_text(encoding="utf-8")
     assert len(dm.Front.load(tmp_path / "front.parquet")) > 20
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from datamorphic.reporting.document import Meter, Page, Section, Table
+from datamorphic.reporting.document import Meter, Page, Section, Snippet, Table
 from datamorphic.reporting.terminal import format_page
 
 
@@ -82,3 +82,17 @@ def test_the_width_is_that_of_a_narrow_terminal(monkeypatch):
     assert 50 < find_longest_line() <= 60
     monkeypatch.setenv("COLUMNS", "300")
     assert 90 < find_longest_line() <= 100
+
+
+def test_snippets_keep_their_lines():
+    snippet = Snippet(label="As code", text="if x:\n    y = 1\x1b")
+    assert render(Section(heading="Example", text="", snippets=[snippet]))[2:] == [
+        *["Example", "  As code:", "    if x:", "        y = 1�"]
+    ]
+
+
+def test_texts_are_translated_before_they_are_wrapped():
+    section = Section(heading="Why", text=f"{'word ' * 10}In Python: {'word ' * 10}")
+    page = Page(title="A page", lead="", sections=[section])
+    text = format_page(page, 60, translate=lambda text: text.partition("In Python")[0])
+    assert text.split("\n")[2:] == ["Why", f"  {'word ' * 10}".rstrip()]

@@ -104,18 +104,9 @@ class ExploreCommand(CapabilityCommand):
         return document
 
     def format_text(self, result: Front, *, difference: Difference | None = None, **face: Any) -> str:
-        """Return the front in words, with an example, the rounds, and where it differs from an earlier one."""
-        from ..exploration.text import format_example
-
-        lines = [format_result(result)]
-        if len(result):
-            lines.append(f"for example, {format_example(result)}")
-        for choice in result.choices:
-            figures = "{strategy} {walks} walks, {pairs} pairs, {new} new cells, {runs} runs".format(**choice)
-            lines.append(f"  round {choice['round']}: {figures}")
-        if difference is not None:
-            lines += ["", format_result(difference)]
-        return "\n".join(lines)
+        """Return the front in words, and where it differs from an earlier one."""
+        results = [result] if difference is None else [result, difference]
+        return "\n\n".join(map(format_result, results))
 
     def write_files(
         self, result: Front, files: Mapping[str, Path | None], *, difference: Difference | None = None, **face: Any

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,9 +14,9 @@ from .._text import format_percent, format_short, pluralize
 from ..reporting.document import Drawing, Page, Section, Table
 from ..space.blocks import Image, PlacedBlock
 from ..space.points import Points
-from .changes import Rows, format_answers, format_changes
+from .changes import Rows, format_answers, format_changes, format_value, name_feature
 from .front import Front
-from .text import collect_remarks, list_figures
+from .front_data import count_borders
 
 if TYPE_CHECKING:
     from .small_changes import SmallChanges
@@ -26,23 +27,108 @@ MAX_UNUSED_FEATURES = 10  # names of features that never differ
 MAX_EXAMPLE_PAIRS = 12
 MAX_CHANGES_PER_EXAMPLE = 6
 MAX_INCIDENTS = 10
+MAX_LISTED_BORDERS = 6
+MAX_LISTED_FEATURES = 3
+MAX_FEATURES_PER_CASE = 6
 MIN_DECIDING_SHARE = 0.5  # of the pairs; at fewer, several features together decide
 
 
 def build_front_page(front: Front, brief: bool = False) -> Page:
-    """Build the page of a front; with `brief`, the short form for terminals: the figures and remarks alone."""
+    """Build the page of a front; with `brief`, the short form for terminals: figures, an example, remarks and rounds."""
     yield_text = f"{pluralize(len(front), 'border pair')} from" if len(front) else "No border was found by"
     remarks = "\n".join(f"• {remark}" for remark in collect_remarks(front))
+    facts = [*_list_figures(front), ("For example", format_example(front)), ("Worth knowing", remarks)]
     return Page(
         title=f"Where the answers of {front.subject} change",
         subject=front.subject,
         verdict=f"{yield_text} {pluralize(front.walks, 'walk')} ({front.strategy.replace('_', ' ')})",
         state="plain" if len(front) else "bad",
-        facts=[*list_figures(front), *([("Worth knowing", remarks)] if remarks else [])],
+        facts=[(term, text) for term, text in facts if text],
         lead="Each pair is two nearly equal inputs with different answers: a border of the system runs between them. "
         "No known right answer was needed to find it. Whether the border lies where it should is for you to judge.",
-        sections=[] if brief else _build_sections(front),
+        sections=[*([] if brief else _build_sections(front)), *_build_rounds(front)],
     )
+
+
+def _list_figures(front: Front) -> list[tuple[str, str]]:
+    """Return capability, cost, borders and deciding features as terms and values."""
+    low, high = map(format_percent, front.capability_interval())
+    capability = ("Capability", f"{format_percent(front.capability)} of walks (95% interval {low} to {high})")
+    seconds = "" if math.isnan(front.seconds) else f", {front.seconds:.2g} s"
+    calls = f"{pluralize(front.runs, 'run')}, {pluralize(front.calls, 'model call')}{seconds}"
+    if not len(front):
+        return [capability, ("Cost", calls)]
+    low_cost, high_cost = front.cost_interval()
+    interval = f"{low_cost:.2f} to {'infinity' if math.isinf(high_cost) else f'{high_cost:.2f}'}"
+    borders = ", ".join(
+        f"{kind} ({count:,})" for kind, count in islice(count_borders(front).items(), MAX_LISTED_BORDERS)
+    )
+    return [
+        capability,
+        ("Cost", f"{front.cost:.2f} runs per border point ({interval}); {calls}"),
+        ("Borders", borders),
+        _format_features(front),
+    ]
+
+
+def _format_features(front: Front) -> tuple[str, str]:
+    """Return the deciding features; without a system, those in which the two cases differ most."""
+    top = front.deciding_features[:MAX_LISTED_FEATURES]
+    if all(math.isnan(row.decides) for row in top):
+        shares = ", ".join(f"{name_feature(front.space, row.feature)} ({row.share:.0%})" for row in top)
+        return "Features that differ most", f"{shares} of the distance"
+    decides = ", ".join(
+        f"{name_feature(front.space, row.feature)} ({row.decides:.0%})" for row in top if row.decides > 0
+    )
+    return "Deciding features", f"{decides} of pairs, each alone" if decides else "none alone"
+
+
+def collect_remarks(front: Front, *, about_workers: bool = True) -> list[str]:
+    """Return what a reader should know before relying on the figures, and whether workers were idle."""
+    remarks = list(front.notes)
+    if front.exhausted:
+        reason = "The search was interrupted" if front.interrupted else "The budget ended the search"
+        remarks.append(f"{reason}. The pairs found until then are kept.")
+    workers, batches = front.tally.workers, front.tally.max_batches
+    if about_workers and workers > batches > 0:
+        remarks.append(
+            f"{workers} workers shared at most {pluralize(batches, 'batch', 'batches')} at a time. Use a smaller "
+            "batch= or more walks to keep all of them busy."
+        )
+    if front.tally.retried_failures is not None:
+        failing_count, fixed_count = front.tally.retried_failures
+        cases = pluralize(failing_count + fixed_count, "case")
+        remarks.append(
+            f"{cases} that failed in earlier runs went first: {failing_count:,} still fail, {fixed_count:,} do not."
+        )
+    if front.lost:
+        remarks.append(f"{pluralize(front.lost, 'walk')} ended where the system gave no answer.")
+    unstable = front.tally.health.unstable_cases
+    if unstable:
+        values = list(unstable[0]["case"].items())[:MAX_FEATURES_PER_CASE]
+        case = ", ".join(f"{name} {format_value(value)}" for name, value in values)
+        answers = " and ".join(format_answers([unstable[0]["first"], unstable[0]["second"]]))
+        remarks.append(
+            f"Asked twice, the system gave two answers to {len(unstable):,} of the cases tried: to {case} it "
+            f"answered {answers}. Pairs may be noise."
+        )
+    if len(front.measured) < len(front):
+        remarks.append(
+            f"The distance from a real input was measured for {len(front.measured):,} of the pairs, evenly chosen."
+        )
+    if front.slopes:
+        remarks.append(f"{pluralize(front.slopes, 'steep slope')} looked like a jump at first, but had none.")
+    return remarks
+
+
+def format_example(front: Front) -> str:
+    """Return the most plausible pair as text."""
+    if not len(front):
+        return ""
+    row = int(np.nanargmin(front.plausibility))
+    a, b = front.a.take(slice(row, row + 1)), front.b.take(slice(row, row + 1))
+    answer_change = f"{format_short(front.a_output[row])} becomes {format_short(front.b_output[row])}"
+    return f"{answer_change} with {format_changes(a, b, MAX_LISTED_FEATURES)[0]}"
 
 
 def _build_sections(front: Front) -> list[Section]:
@@ -241,6 +327,14 @@ def _build_quality(front: Front) -> Section:
         text=f"{pluralize(front.calls, 'model call')} for {pluralize(front.mutants, 'new test case')}.",
         table=Table(columns=["measure", "value", "per 1,000 calls", "meaning"], rows=rows),
     )
+
+
+def _build_rounds(front: Front) -> list[Section]:
+    """Build the section of the rounds in which strategies were chosen, if there were any."""
+    names = ("round", "strategy", "walks", "pairs", "new", "runs")
+    rows = [[choice[name] for name in names] for choice in front.choices]
+    table = Table(columns=[*names[:4], "new cells", "runs"], rows=rows, main_rows=len(rows))
+    return [Section(heading="Rounds", text="", table=table)] if rows else []
 
 
 def _build_incidents(front: Front) -> list[Section]:

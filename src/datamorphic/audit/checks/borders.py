@@ -10,13 +10,18 @@ from ..._text import format_percent, pluralize
 from ...core.result import Example, Finding, format_share
 from ...errors import Interrupted, OutOfBudget
 from ...exploration.diff.diff import Difference
-from ...exploration.diff.text import format_first_cases, format_headline, format_outcome
+from ...exploration.diff.page import format_first_cases, format_headline, format_outcome
 from ...exploration.front import Front
 from ...exploration.options import WalkOptions
-from ...exploration.page import build_deciding_features, build_plausible_pairs, build_small_changes
+from ...exploration.page import (
+    build_deciding_features,
+    build_plausible_pairs,
+    build_small_changes,
+    collect_remarks,
+    format_example,
+)
 from ...exploration.plot import build_scatter
 from ...exploration.run import run_exploration
-from ...exploration.text import collect_remarks, format_example
 from ...morphisms.stock import derive
 from ...reporting.document import Section
 from ...runs.driver import Driver
