@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._lazy import pd
-from .._text import format_percent, pluralize
+from .._text import pluralize
 from ..errors import ArgumentError
 
 KILLED, SURVIVED = "killed", "survived"
@@ -115,25 +115,6 @@ class KillMatrix:
     def format_other_states(self) -> str:
         """Return how many mutants are neither killed nor survive, by state; "" if none."""
         return ", ".join(f"{self.count(state)} {state}" for state in STATES[2:] if self.count(state))
-
-    def describe(self) -> str:
-        """Return the matrix as text."""
-        mutant_count = self.count(KILLED) + self.count(SURVIVED)
-        lines = [f"{self.count(KILLED)} of {pluralize(mutant_count, 'mutant')} killed"]
-        if mutant_count:
-            lines[0] += f" ({format_percent(self.score)}), mean violation rate {format_percent(self.average_rate)}"
-        if others := self.format_other_states():
-            lines.append(f"Not counted: {others}")
-        width = max(map(len, self.relations), default=0)
-        for relation, mutants in self.unique_kills.items():
-            unique = f", {', '.join(mutants)} by it alone" if mutants else ""
-            lines.append(f"  {relation:{width}}  kills {self.kills[relation]}{unique}")
-        if self.count(KILLED):
-            lines.append(f"Sufficient: {', '.join(self.smallest_set())}")
-        if self.count(SURVIVED):
-            survivors = [mutant for mutant, state in zip(self.mutants, self.states, strict=True) if state == SURVIVED]
-            lines.append(f"Survived: {', '.join(survivors)}")
-        return "\n".join(lines)
 
 
 def _compute_cover_size(needed: npt.NDArray[np.bool_], selection: npt.NDArray[np.float64]) -> int:
