@@ -74,12 +74,17 @@ def format_short(value: object) -> str:
     return text if len(text) <= MAX_SHORT_CHARACTERS else text[: MAX_SHORT_CHARACTERS - 3] + "..."
 
 
+def find_similar_name(name: str, known: Iterable[str]) -> str | None:
+    """Return the closest known name; None if all are different."""
+    return next(iter(get_close_matches(name, list(known), n=1)), None)
+
+
 def suggest_name(name: object, known: Iterable[object]) -> str:
     """Return a hint that names the closest known name, or else all known names."""
     names = [to_text(item) for item in known]
-    matches = get_close_matches(to_text(name), names, n=1)
-    if matches:
-        return f"Did you mean {matches[0]!r}?"
+    match = find_similar_name(to_text(name), names)
+    if match is not None:
+        return f"Did you mean {match!r}?"
     end = ", ..." if len(names) > MAX_SUGGESTED_NAMES else "."
     return "There are: " + ", ".join(map(repr, names[:MAX_SUGGESTED_NAMES])) + end
 

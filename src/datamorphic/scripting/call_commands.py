@@ -13,10 +13,8 @@ from ..morphisms.cases import TestSet
 from ..morphisms.subject import SubjectUnderTest, build_subject
 from ..synthesis.combination.options import ChainOptions
 from ..synthesis.combination.result import CombinationResult
-from ..synthesis.combination.run import run_combination
 from ..synthesis.optimisation.options import SearchOptions
 from ..synthesis.optimisation.result import Optimisation
-from ..synthesis.optimisation.run import run_optimisation
 from ..synthesis.optimisation.subject import OptimisationSubject
 from .call_options import POOL_SEEDS, parse_options
 from .names import OPTION_MORPHISMS
@@ -59,9 +57,7 @@ class CallCommands(SynthesisCommands):
         """
         arguments, seed, seeds = self._read_options("combine", options)
         combine_options = ChainOptions(**arguments, seed=seed, progress=self.progress)
-        plan = combine_options.make_plan(self._bind_system(), seeds)
-        combination = run_combination(plan, combine_options, self.drive)
-        self._count(combination.tally, combination.tally.runs)
+        combination = self._run_combination(combine_options, (), seeds)
         self._tests = combination.tests
         self._report_verdicts(dict(combination.verdicts), combination.tests)
         if combination.interrupted:
@@ -79,9 +75,7 @@ class CallCommands(SynthesisCommands):
         rng = to_generator("seed", "optimise", seed)
         tests, count = (seeds, None) if isinstance(seeds, TestSet) else (None, seeds)
         subject = OptimisationSubject.of_system(self._bind_system(), tests, count, rng)
-        result = run_optimisation(optimise_options.add_metrics(subject), rng, optimise_options, self.drive, seed=seed)
-        self._note_optimisation(result)
-        return result
+        return self._run_optimisation(optimise_options, subject, rng, seed)
 
     def _read_options(self, function: str, texts: tuple[str, ...]) -> tuple[dict[str, Any], int, TestSet | int | None]:
         """Return the arguments of a function, its seed and its seed cases."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from .._tables import read_document
-from .._text import suggest_name
+from .._text import find_similar_name
 from ..morphisms.morphism import normalise_name
 from .call_options import CALL_OPTIONS, OptionKind, find_option
 
@@ -141,8 +141,5 @@ def suggest_command(name: str) -> str:
     """Return a hint that names the most similar command."""
     names = [alias for command in COMMANDS.values() for alias in (command.name, *command.aliases)]
     by_lower_case = {known.lower(): known for known in names}
-    hint = suggest_name(name.lower()[:100], by_lower_case)
-    for lower, known in by_lower_case.items():
-        if hint == f"Did you mean {lower!r}?":
-            return f"Did you mean {known!r}?"
-    return "The guide to scripts lists all commands."
+    match = find_similar_name(name.lower()[:100], by_lower_case)
+    return "The guide to scripts lists all commands." if match is None else f"Did you mean {by_lower_case[match]!r}?"

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 from .._files import MAX_NAME_BYTES
-from .._text import pluralize, suggest_name
+from .._text import find_similar_name, pluralize
 from ..errors import ScriptError, UsageError
 from .grammar import MAX_SCRIPT_BYTES, Call, Script, parse_script
 
@@ -142,5 +142,5 @@ def _suggest_file(path: Path) -> str:
         names = [entry.name for _, entry in zip(range(MAX_LISTED_FILES), path.parent.iterdir(), strict=False)]
     except OSError:
         return ""
-    hint = suggest_name(path.name, names)
-    return hint if hint.startswith("Did you mean") else ""
+    match = find_similar_name(path.name, names)
+    return "" if match is None else f"Did you mean {match!r}?"

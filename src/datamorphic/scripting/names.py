@@ -160,18 +160,7 @@ class NameBook:
         return self._list_declared(kind)
 
     def _list_declared(self, kind: str) -> list[str]:
-        by_kind = {
-            "seed_maker": self.system.seed_makers,
-            "datamorphism": self.system.datamorphisms,
-            "metamorphism": self.system.metamorphisms,
-            "analyser": self.system.analysers,
-            "case_metric": self.system.case_metrics,
-            "case_filter": self.system.case_filters,
-            "set_metric": self.system.set_metrics,
-            FITNESS: self.system.set_metrics,
-            "set_filter": self.system.set_filters,
-        }
-        return list(by_kind[kind])
+        return list(getattr(self.system, "set_metrics" if kind == FITNESS else f"{kind}s"))
 
     def list_moves(self) -> list[str]:
         """Return the names of the moves, by default those of the space."""

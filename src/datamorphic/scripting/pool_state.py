@@ -18,7 +18,7 @@ from .._validation import validate_integer, validate_seed
 from ..errors import ArgumentError, DataError, Interrupted, UsageError
 from ..exploration.front import Front
 from ..morphisms.cases import TestSet
-from ..morphisms.morphism import Morphism
+from ..morphisms.morphism import ARGUMENT_LIMITS, Morphism
 from ..morphisms.stock import derive
 from ..morphisms.subject import build_subject
 from ..morphisms.system import TestSystem
@@ -36,17 +36,6 @@ from .names import DEFAULT_STATISTICS_FILE, STOP
 from .recorder import HEADER, build_call, get_recorders
 from .specs import ScriptSystem, SpecMap
 
-#: the attributes of a test system that hold its morphisms
-MORPHISM_KINDS = (
-    "seed_makers",
-    "datamorphisms",
-    "metamorphisms",
-    "case_metrics",
-    "case_filters",
-    "set_metrics",
-    "set_filters",
-    "analysers",
-)
 #: what a command that fails must leave as it was
 STATE_FIELDS = (
     "seed",
@@ -283,7 +272,8 @@ class PoolState:
     def _rebuild_system(self, datamorphisms: Sequence[Morphism], sut: Executor | None) -> TestSystem:
         """Return the test system with more datamorphisms and another system under test."""
         system = self.system
-        morphisms = [m for kind in MORPHISM_KINDS for m in getattr(system, kind).values()]
+        kinds = [kind for kind in ARGUMENT_LIMITS if kind != "executor"]
+        morphisms = [m for kind in kinds for m in getattr(system, f"{kind}s").values()]
         return TestSystem(
             system.name, [*morphisms, *datamorphisms], space=self.space, distance=system.distance, sut=sut
         )

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from inspect import signature
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+import numpy as np
+
 from .._deprecation import rename_keywords
 from .._text import format_short
 from ..errors import Interrupted
@@ -52,6 +54,14 @@ class SynthesisCommands(CaseCommands):
 
     # -- combining -----------------------------------------------------------------------------------------------------
 
+    def _run_combination(
+        self, options: ChainOptions, datamorphisms: Sequence[str], seeds: TestSet | int | None
+    ) -> CombinationResult:
+        plan = options.make_plan(self._bind_system(datamorphisms), seeds)
+        combination = run_combination(plan, options, self.drive)
+        self._count(combination.tally, combination.tally.runs)
+        return combination
+
     def _combine_up_to(
         self,
         strategy: str,
@@ -78,9 +88,7 @@ class SynthesisCommands(CaseCommands):
             progress=self.progress,
         )
         is_original = pool_tests.kinds == CaseKind.ORIGINAL
-        plan = options.make_plan(self._bind_system(chosen), pool_tests.filter(is_original))
-        combination = run_combination(plan, options, self.drive)
-        self._count(combination.tally, combination.tally.runs)
+        combination = self._run_combination(options, chosen, pool_tests.filter(is_original))
         mutants = pool_tests.filter(~is_original)
         self._tests = TestSet.concat([combination.tests, mutants]) if len(mutants) else combination.tests
         for entry in chosen_filters:
@@ -175,9 +183,7 @@ class SynthesisCommands(CaseCommands):
             **{name: number for name, number in numbers.items() if number is not None},
         )
         subject = OptimisationSubject.of_system(self._bind_system(chosen), tests, None, rng)
-        result = run_optimisation(options.add_metrics(subject), rng, options, self.drive, seed=self.seed)
-        self._note_optimisation(result)
-        return result
+        return self._run_optimisation(options, subject, rng, self.seed)
 
     ga_optimize_filter = make_strategy_command(
         _optimise,
@@ -209,8 +215,11 @@ class SynthesisCommands(CaseCommands):
         steps="max_cycles",
     )
 
-    def _note_optimisation(self, result: Optimisation) -> None:
+    def _run_optimisation(
+        self, options: SearchOptions, subject: OptimisationSubject, rng: np.random.Generator, seed: int
+    ) -> Optimisation:
         """Make the best set the pool, and show how much its metrics improved."""
+        result = run_optimisation(options.add_metrics(subject), rng, options, self.drive, seed=seed)
         self._count(result.tally, result.tally.runs)
         self._tests = result.tests
         for name, value in result.fitness.items():
@@ -218,3 +227,4 @@ class SynthesisCommands(CaseCommands):
             self._say(f"{result.strategy}: {name} {format_short(result.start_fitness[name])} -> {format_short(value)}")
         if result.stopped == "interrupted":
             raise Interrupted("interrupted")
+        return result
