@@ -24,6 +24,7 @@ import datamorphic as dm
 from datamorphic.errors import ArgumentError, UsageError
 from datamorphic.exploration.options import ExploreOptions
 from datamorphic.runs.keep import StoreOptions, open_store
+from datamorphic.scripting.call_options import parse_options
 from datamorphic.web.commands import build_arguments, list_fields, list_own_fields
 
 def explore(patience, **options):
@@ -48,6 +49,7 @@ print(json.dumps({
     "settings": front.settings["patience"],
     "form": [field.label, field.kind, field.low, "patience" in list_own_fields("explore")],
     "arguments": build_arguments("explore", {"patience": 7}),
+    "script": parse_options("explore", ["patience=7"]),
 }))
 """
 
@@ -85,6 +87,7 @@ def test_an_option_is_one_edit(edited_package):
         "settings": 7,
         "form": ["Patience", "integer", 1, True],
         "arguments": ["--patience=7"],
+        "script": {"patience": 7},
     }
 
 
