@@ -21,7 +21,6 @@ from ..relations.base import (
 )
 from ..relations.change import ChangeRelation
 from ..relations.check.learner_session import make_system, make_training_source, prepare_outcomes
-from ..relations.image import BlockRelation
 from ..relations.learner.base import LearnerRelation
 from ..relations.learner.necessity import find_requirement
 from ..relations.learner.result import LearnerSubject, LearnerVerdicts
@@ -58,7 +57,7 @@ def uses_rows(relations: Sequence[object], options: HuntOptions, inputs: Points 
 
 
 def _needs_rows(relation: object) -> bool:
-    if isinstance(relation, PatternRelation | BlockRelation):
+    if isinstance(relation, PatternRelation):
         return True
     return isinstance(relation, Relation) and type(relation).follow_up is Relation.follow_up
 

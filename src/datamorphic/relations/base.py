@@ -129,16 +129,22 @@ class MetamorphicRelation:
                 )
                 setattr(cls, new, cls.__dict__[old])
                 delattr(cls, old)
-        if (
-            "find_obstacle" in cls.__dict__
-        ):  # super().why_not() must lead to the class above, as it does under the new name
-            cls.why_not = _deprecate_why_not(cls.__dict__["find_obstacle"])
+        # super().why_not() must lead to the class above, as it does under the new name
+        cls.why_not = _deprecate_why_not(cls.find_obstacle)
 
     def find_obstacle(self, subject: Any, inputs: Any) -> str:
         """Return why the relation does not apply to a subject; empty if it applies."""
         return ""
 
     why_not = _deprecate_why_not(find_obstacle)
+
+    def named(self, name: str, *, statement: str | None = None) -> Self:
+        """Return the relation with another name, and another statement if there is one."""
+        relation = copy.copy(self)
+        relation.name = name
+        if statement is not None:
+            relation.statement = statement
+        return relation
 
     @property
     @deprecated(since="0.2", remedy="Use statement.")
@@ -271,11 +277,7 @@ class Relation(SystemRelation):
 
     def expects(self, before: npt.NDArray[Any], after: npt.NDArray[Any]) -> Any:
         """Return per group whether the answers are as expected; by default the same."""
-        if before.dtype.kind == after.dtype.kind == "f":
-            rounding = max(ROUNDING_TOLERANCE, find_rounding(before), find_rounding(after))
-            size = np.maximum(np.maximum(np.abs(before), np.abs(after)), np.ptp(before))
-            return np.abs(before - after) <= np.maximum(rounding * size, self.tolerance)
-        return Outputs.of(before).same(Outputs.of(after), rounding=ROUNDING_TOLERANCE)
+        return are_same_answers(before, after, self.tolerance)
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
         """Query source and follow-up cases, and judge the answers."""
@@ -313,6 +315,15 @@ class Relation(SystemRelation):
         return JudgedGroups(
             rows=rows, source=source, follow_up=follow_up, before=before, after=after, verdicts=verdicts
         )
+
+
+def are_same_answers(before: npt.NDArray[Any], after: npt.NDArray[Any], tolerance: float = 0.0) -> Mask:
+    """Return which answers are the same; numbers up to rounding, or a tolerance."""
+    if before.dtype.kind == after.dtype.kind == "f":
+        rounding = max(ROUNDING_TOLERANCE, find_rounding(before), find_rounding(after))
+        size = np.maximum(np.maximum(np.abs(before), np.abs(after)), np.ptp(before))
+        return np.asarray(np.abs(before - after) <= np.maximum(rounding * size, tolerance))
+    return Outputs.of(before).same(Outputs.of(after), rounding=ROUNDING_TOLERANCE)
 
 
 def find_worst_verdicts(groups: JudgedGroups, inputs: int) -> Verdicts:

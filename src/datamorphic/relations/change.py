@@ -28,13 +28,11 @@ from ..errors import ArgumentError, DataError
 from ..runs.flow import Flow, Query
 from ..space.encoding import to_numbers, to_numpy_dtype
 from ..space.features import Categorical, Feature
-from ..space.outputs import Outputs, find_rounding
+from ..space.outputs import Outputs
 from ..space.points import Batch, Points
 from ..space.text_feature import Text
 from ..systems.base import Executor
-from ..systems.coerce import Labels
-from ..systems.estimator import Estimator
-from .base import HOLDS, INAPPLICABLE, ROUNDING_TOLERANCE, UNDEFINED, VIOLATED, JudgedGroups, Mask, Relation, Verdicts
+from .base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, JudgedGroups, Mask, Relation, Verdicts
 from .one_way import DIRECTION_WORDS, Direction, OneWay, compute_wrongness
 from .patterns.relation import InputPattern
 
@@ -319,23 +317,33 @@ class ChangeRelation(Relation):
         validate_choice("direction", "ChangeRelation", direction, DIRECTION_WORDS)
         self.name = name
         self.changes: tuple[Change, ...] = items
-        self.outcome = outcome
-        self.direction: Direction = direction
-        self.outcome_guesses = tuple(outcome_guesses)
+        self.expectation = OneWay(direction=direction, outcome=outcome, guesses=tuple(outcome_guesses))
         self.about = tuple(dict.fromkeys(change.column for change in items))
         self._statement = statement
-        self._labels: Labels | None = None
-        self._score_kind: str | None = None
 
     @property
-    def statement(self) -> str:  # type: ignore[override]
+    def statement(self) -> str:
         """The relation as a sentence."""
-        if self._statement:
-            return self._statement
-        known_outcomes = (self.outcome,) if self.outcome is not None else self.outcome_guesses[:1]
-        outcome = str(known_outcomes[0]) if known_outcomes else "the outcome"
-        changes = ", ".join(map(str, self.changes))
-        return f"{changes}: the probability of {outcome} {DIRECTION_WORDS[self.direction]}"
+        return self._statement or f"{', '.join(map(str, self.changes))}: {self.expectation.describe()}"
+
+    @statement.setter
+    def statement(self, statement: str) -> None:
+        self._statement = statement
+
+    @property
+    def outcome(self) -> object:
+        """The class whose probability is judged; None if it is unknown."""
+        return self.expectation.outcome
+
+    @property
+    def direction(self) -> Direction:
+        """The direction in which the probability may move."""
+        return self.expectation.direction
+
+    @property
+    def outcome_guesses(self) -> tuple[object, ...]:
+        """Classes to look for if there is no outcome."""
+        return self.expectation.guesses
 
     # -- what a system offers ----------------------------------------------------------------------------------------
 
@@ -347,44 +355,22 @@ class ChangeRelation(Relation):
                     f"The relation {self.name!r} changes {change.column!r}, which is not a column of the data. "
                     f"{suggest_name(change.column, inputs.space.names)}"
                 )
-        labels = self.system(sut).labels
-        if labels is None or self.expectation.find_outcome(labels) is not None:
-            return ""
-        classes = ", ".join(map(repr, labels[:12]))
-        raise ArgumentError(
-            f"The relation {self.name!r} does not know which class it is about. The model has: {classes}. Name one: outcome=..."
-            if self.outcome is None
-            else f"The model has no class {self.outcome!r}, which {self.name!r} is about. It has: {classes}."
-        )
+        return self.expectation.find_obstacle(sut, self.name)
 
     def system(self, sut: Executor) -> Executor:
         """Return the system with probabilities as scores, if it has them."""
-        return (sut.with_scores("probability") or sut) if isinstance(sut, Estimator) else sut
+        return self.expectation.system(sut)
 
     def fitted_to(self, sut: Executor, inputs: Points) -> ChangeRelation:
         """Return the relation for the classes of a system, with rounding for its integer features."""
         fitted_relation = copy.copy(self)
-        system = self.system(sut)
-        fitted_relation._labels, fitted_relation._score_kind = system.labels, system.score_kind
-        if system.labels is not None:
-            fitted_relation.outcome = self.expectation.find_outcome(system.labels)
+        fitted_relation.expectation = self.expectation.fitted_to(sut)
         kinds = {feature.name: feature.kind for feature in inputs.space.features}
         fitted_relation.changes = tuple(
             replace(change, whole=kinds.get(change.column) == "integer") if change.whole is None else change
             for change in self.changes
         )
         return fitted_relation
-
-    @property
-    def expectation(self) -> OneWay:
-        """What is expected of the answers: the level of the outcome moves in one direction only."""
-        return OneWay(
-            direction=self.direction,
-            outcome=self.outcome,
-            guesses=self.outcome_guesses,
-            labels=self._labels,
-            score_kind=self._score_kind,
-        )
 
     # -- the change --------------------------------------------------------------------------------------------------
 
@@ -456,8 +442,8 @@ class ChangeRelation(Relation):
         """
         wrongness = compute_wrongness(before, after, self.direction)
         undefined = np.isnan(wrongness)
-        tolerance = np.maximum(find_tolerance(before, after), self.tolerance)
-        verdicts = np.where(wrongness > tolerance, VIOLATED, HOLDS).astype(np.int8)
+        violated = replace(self.expectation, tolerance=self.tolerance).is_violated(before, after)
+        verdicts = np.where(violated, VIOLATED, HOLDS).astype(np.int8)
         verdicts[undefined] = UNDEFINED
         if inapplicable is not None:
             verdicts[inapplicable] = INAPPLICABLE
@@ -465,26 +451,8 @@ class ChangeRelation(Relation):
         return verdicts, np.where(undefined, np.nan, wrongness)
 
     def compute_level(self, outputs: Outputs) -> Floats:
-        """Return the probability of the outcome, or the answer if it is a number; NaN without an answer.
-
-        A model without probabilities has decision values, or 1 and 0 for labels.
-        """
-        expectation = self.expectation
-        levels = expectation.read_scores(outputs)
-        if levels is not None:
-            return levels
-        levels, ok = np.full(len(outputs), np.nan), outputs.ok
-        values = outputs.values[ok]
-        if self._labels is None and (values.dtype.kind in "fiu" or all(map(is_number, values.tolist()))):
-            levels[ok] = values.astype(np.float64)
-        elif self.outcome is not None or self.outcome_guesses:
-            levels[ok] = expectation.match(values)
-        elif len(values):
-            raise ArgumentError(
-                f"The answers are not numbers ({str(values[0])[:40]!r}, ...). Name the class that {self.name!r} is about: "
-                "outcome=..."
-            )
-        return levels
+        """Return the probability of the outcome, or the answer if it is a number; NaN without an answer."""
+        return self.expectation.compute_level(outputs, self.name)
 
     def expects(self, before: npt.NDArray[Any], after: npt.NDArray[Any]) -> Mask:
         """Return per group whether levels, such as probabilities, move as they may."""
@@ -545,15 +513,6 @@ def check_changes(relations: Sequence[ChangeRelation], inputs: Points) -> Flow[l
     for relation in relations:
         groups.append((yield from relation.check_answered(inputs, before)))
     return groups
-
-
-def find_tolerance(before: Floats, after: Floats) -> Floats | float:
-    """Return the difference that rounding may cause between levels, row by row."""
-    known_levels = before[~np.isnan(before)]
-    if not known_levels.size:
-        return 0.0
-    rounding = max(ROUNDING_TOLERANCE, find_rounding(before), find_rounding(after))
-    return rounding * np.maximum(np.maximum(np.abs(before), np.abs(after)), np.ptp(known_levels))
 
 
 def _change_codes(change: Change, feature: Feature, codes: Floats) -> _ChangedValues:

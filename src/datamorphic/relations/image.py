@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Collection
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -15,10 +15,9 @@ from ..morphisms.block_moves import BlockMove, BlockNoise, replace_values
 from ..morphisms.image_moves import ImageBrightness, ImageFlip, ImageOcclusion, ImageRotation, ImageShift, OnePixel
 from ..morphisms.sequence_moves import SequenceScale, SequenceShift, SequenceWarp
 from ..space.blocks import PlacedBlock
-from ..space.points import Points
-from ..systems.base import Executor
-from .base import Relation, format_relation
-from .patterns.relation import PROMISES, Promise
+from ..space.space import Space
+from .patterns.outputs import Unchanged
+from .patterns.relation import InputPattern, PatternRelation, Promise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +25,54 @@ if TYPE_CHECKING:
 FLIPS = ("left-right", "top-bottom")
 
 
-class BlockRelation(Relation):
+@dataclass(frozen=True, kw_only=True)
+class BlockChange(InputPattern):
+    """The images or sequences of a case are changed by a move: ``BlockChange(move=ImageShift(rows=1)) >> Unchanged()``."""
+
+    pattern: ClassVar[str] = "Change of images or sequences"
+    move: BlockMove
+    column: str | None = None  # the name of the images or sequences; by default all of the kind that the move changes
+    blocks: tuple[PlacedBlock, ...] = ()  # of the space that the change is fitted to
+
+    @property
+    def columns_read(self) -> tuple[str, ...]:
+        """The columns of all values of the images or sequences; an example keeps them."""
+        return tuple(name for placed_block in self.blocks for name in placed_block.names)
+
+    def describe(self) -> str:
+        """Return the move in words."""
+        return self.move.describe()
+
+    def find_obstacle(self, space: Space) -> str:
+        """Return why the change cannot be made: there are no images, or sequences."""
+        return "" if self._find_blocks(space) else f"the inputs hold no {' or '.join(self.move.kinds)}"
+
+    def fitted_to(self, space: Space) -> BlockChange:
+        """Return the change of the images or sequences of a space."""
+        return replace(self, blocks=self._find_blocks(space))
+
+    def _find_blocks(self, space: Space) -> tuple[PlacedBlock, ...]:
+        names = [placed_block.block.name for placed_block in space.blocks]
+        if self.column is not None and self.column not in names:
+            raise ArgumentError(
+                f"The relation changes {self.column!r}, which is neither an image nor a sequence of the data. "
+                f"{suggest_name(self.column, names)}"
+            )
+        return tuple(
+            placed_block
+            for placed_block in space.blocks
+            if placed_block.block.kind in self.move.kinds and self.column in (None, placed_block.block.name)
+        )
+
+    def make(self, frame: pd.DataFrame, rng: np.random.Generator) -> list[pd.DataFrame]:
+        """Return the cases with changed images or sequences."""
+        for placed_block in self.blocks:
+            codes = frame[placed_block.names].to_numpy(dtype=np.float64)
+            frame = replace_values(frame, placed_block.names, self.move.apply(placed_block.block, codes, rng))
+        return [frame]
+
+
+class BlockRelation(PatternRelation):
     """The answer stays the same after a move of the images or sequences.
 
     Parameters
@@ -56,48 +102,14 @@ class BlockRelation(Relation):
     ) -> None:
         if not isinstance(move, BlockMove):
             reject("move", "BlockRelation", "a move of images or sequences", move)
-        self.name, self.move, self.promise, self.column, self.tolerance = name, move, promise, column, tolerance
-        self.statement = f"{move.describe()}: the answer stays the same"
-        self.necessary, self.robustness = promise == "MR", promise == "MRR"
-        self._blocks: tuple[PlacedBlock, ...] = ()
-
-    def find_obstacle(self, sut: Executor, inputs: Points) -> str:
-        """Return why the relation does not apply: there are no images, or sequences, to change."""
-        return "" if self._find_blocks(inputs) else f"the inputs hold no {' or '.join(self.move.kinds)}"
-
-    def fitted_to(self, sut: Executor, inputs: Points) -> BlockRelation:
-        """Return the relation with the images or sequences of the inputs.
-
-        An example keeps all their values.
-        """
-        relation = copy.copy(self)
-        relation._blocks = self._find_blocks(inputs)
-        relation.about = tuple(name for placed_block in relation._blocks for name in placed_block.names)
-        return relation
-
-    def _find_blocks(self, inputs: Points) -> tuple[PlacedBlock, ...]:
-        blocks = inputs.space.blocks
-        if self.column is not None:
-            names = [placed_block.block.name for placed_block in blocks]
-            if self.column not in names:
-                raise ArgumentError(
-                    f"The relation {self.name!r} changes {self.column!r}, which is neither an image nor a sequence of the data. "
-                    f"{suggest_name(self.column, names)}"
-                )
-            blocks = tuple(placed_block for placed_block in blocks if placed_block.block.name == self.column)
-        return tuple(placed_block for placed_block in blocks if placed_block.block.kind in self.move.kinds)
-
-    def follow_up(self, frame: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-        """Return the cases with changed images or sequences."""
-        for placed_block in self._blocks:
-            codes = frame[placed_block.names].to_numpy(dtype=np.float64)
-            frame = replace_values(frame, placed_block.names, self.move.apply(placed_block.block, codes, rng))
-        return frame
-
-    def __str__(self) -> str:
-        domain = f"classifiers of {' and '.join(f'{kind}s' for kind in self.move.kinds)}"
-        needs = ("the input is a case, the output is the answer of the system", *self.needs)
-        return format_relation(domain, needs, self.name, self.statement, PROMISES[self.promise])
+        super().__init__(
+            BlockChange(move=move, column=column),
+            Unchanged(tolerance=tolerance),
+            name=name,
+            promise=promise,
+            domain=f"classifiers of {' and '.join(f'{kind}s' for kind in move.kinds)}",
+            needs=("the input is a case, the output is the answer of the system",),
+        )
 
 
 @check_types

@@ -31,10 +31,10 @@ from ..learner.sampling import (
     draw_random_training,
     make_data_sampler,
 )
-from ..learner.shrink import shrink_training_data
 from ..learner.sklearn import LEARNER_RELATIONS
 from ..learner.waves import LearnerRelationOutcome, TrainingSource, check_again, check_in_waves
 from ..outcome import ViolatingCase
+from ..shrink import shrink_training_data
 from .session import CheckSession
 from .violation import LearnerViolation, build_violation, training_from_json, training_to_json
 

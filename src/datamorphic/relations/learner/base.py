@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from ..._text import pluralize
 from ..._typing import SupportsFit
+from ..._validation import reject
 from ...errors import TestSystemError
 from ...space.labels import to_label_array, to_object_array
 from ...space.partition import RowPartition
@@ -24,57 +25,42 @@ from ..base import MetamorphicRelation
 Rng = np.random.Generator
 
 
-class LearnerRelation(MetamorphicRelation):
-    """A relation of learners: a change of the training data and its effect.
-
-    To write your own, implement `follow_up`, which makes the follow-up data. Without `expected`, the labels must stay the
-    same.
+class TrainingChange:
+    """A change of training data and test cases; with an expectation it is a relation: ``change >> SameLabels()``.
 
     Attributes
     ----------
-    name, statement : str
-        The name in reports and in the table of necessary relations, and the relation as "change: consequence".
+    clause : str
+        The change in words.
+    needs : tuple of str
+        Its assumptions, as sentences.
     shares : {"all", "label", "case"}
         Which test cases share one follow-up: all, those with the same predicted label, or none.
-    regressors, scores : bool
-        Whether it applies to regressors, too; whether the scores of the classes must stay the same, too.
+    regressors : bool
+        Whether the labels of the rows may be numbers.
     firm : bool
         Whether a violation must also occur in most slightly perturbed copies of the data. Otherwise it depends on
         a tie, such as the choice among neighbours at equal distance.
-    labelled : bool
-        Whether the training rows need labels; if not, the answer is a partition of the rows.
-    seeded : bool
-        Whether violations are set aside if the answers depend on ``random_state``.
 
     Examples
     --------
-    >>> class Backwards(LearnerRelation):
-    ...     name = "backwards"
-    ...     statement = "training rows in reverse order: the same labels"
+    >>> class Backwards(TrainingChange):
+    ...     clause = "training rows in reverse order"
     ...
     ...     def follow_up(self, data, labels, rng):
     ...         return data.rows(slice(None, None, -1))
-    >>> print(Backwards())
-    In the domain of learners
-    assuming that
-    - the input is training data and test cases, the output is a label per case
-    the following metamorphic relation should hold
-    - backwards:
-      if training rows in reverse order,
-      then the same labels.
+    >>> Backwards() >> SameLabels()
+    LearnerRelation('training rows in reverse order')
     """
 
-    domain_noun = "learners"
-    input_noun = "the input is training data and test cases, the output is a label per case"
-    shares: ClassVar[Literal["all", "label", "case"]] = "all"
-    regressors: ClassVar[bool] = False
-    scores: ClassVar[bool] = True
-    firm: ClassVar[bool] = True
-    labelled: ClassVar[bool] = True
-    seeded: ClassVar[bool] = False
+    clause: str = ""
+    needs: tuple[str, ...] = ()
+    shares: Literal["all", "label", "case"] = "all"
+    regressors: bool = False
+    firm: bool = True
 
     def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
-        """Return why the relation does not apply; empty if it applies.
+        """Return why the change cannot be made; empty if it can.
 
         Every relation needs two classes, enough rows and an attribute that varies; that is checked elsewhere.
         """
@@ -84,12 +70,61 @@ class LearnerRelation(MetamorphicRelation):
         """Return the source data, made from the drawn data; by default these themselves."""
         return data
 
+    @property
+    def changes_source(self) -> bool:
+        """Whether the source data are not the drawn data."""
+        return type(self).source is not TrainingChange.source
+
     def follow_up(self, data: Training, labels: Any, rng: Rng) -> Training | None:
         """Return the follow-up data; `labels` are those of the source fit.
 
-        The test cases must keep their number and order. If they share a follow-up by label, all labels are the same.
+        The test cases must keep their number and order. If they share a follow-up by label, all labels are the same. For a
+        clusterer, `labels` are the partition of the rows; None is returned if it has no suitable cluster.
         """
         raise NotImplementedError(f"{type(self).__name__} must implement follow_up(), which makes the follow-up data.")
+
+    def change(self, data: Training, made: Training) -> str:
+        """Describe the change of the data in one line; empty by default."""
+        return ""
+
+    def groups(self, labels: Array) -> list[Places]:
+        """Return, per follow-up, the positions of the test cases that share it."""
+        if len(labels) == 1 or self.shares == "case":
+            return [np.array([i]) for i in range(len(labels))]
+        if self.shares == "all":
+            return [np.arange(len(labels))]
+        places_by_label: dict[Any, list[int]] = {}
+        for place, label in enumerate(labels.tolist()):
+            places_by_label.setdefault(label, []).append(place)
+        return [np.array(places) for places in places_by_label.values()]
+
+    def __rshift__(self, expectation: object) -> LearnerRelation:
+        if not isinstance(expectation, SameLabels):
+            reject("the right side", ">>", "an expectation about labels or clusters, as in SameLabels()", expectation)
+        kind = _ComposedRelation if expectation.labelled else _ComposedClusterRelation
+        return kind(self, expectation)
+
+
+class SameLabels:
+    """The labels of the test cases stay the same; subclasses expect others.
+
+    Attributes
+    ----------
+    clause : str
+        The expectation in words.
+    scores : bool
+        Whether the scores of the classes must be as expected, too.
+    labelled : bool
+        Whether the training rows need labels; if not, the answer is a partition of the rows.
+    seeded : bool
+        Whether violations are set aside if the answers depend on ``random_state``.
+    """
+
+    name: str = ""  # of the relation
+    clause: str = "the same labels"
+    scores: bool = True
+    labelled: bool = True
+    seeded: bool = False
 
     def expected(self, labels: Any, data: Training, made: Training) -> Any:
         """Return the labels that the follow-up fit must give; by default the same."""
@@ -117,26 +152,94 @@ class LearnerRelation(MetamorphicRelation):
 
     @property
     def about_scores(self) -> bool:
-        """Whether the relation is about scores that change."""
-        return type(self).expected_scores is not LearnerRelation.expected_scores
-
-    def change(self, data: Training, made: Training) -> str:
-        """Describe the change of the data in one line; empty by default."""
-        return ""
-
-    def groups(self, labels: Array) -> list[Places]:
-        """Return, per follow-up, the positions of the test cases that share it."""
-        if len(labels) == 1 or self.shares == "case":
-            return [np.array([i]) for i in range(len(labels))]
-        if self.shares == "all":
-            return [np.arange(len(labels))]
-        places_by_label: dict[Any, list[int]] = {}
-        for place, label in enumerate(labels.tolist()):
-            places_by_label.setdefault(label, []).append(place)
-        return [np.array(places) for places in places_by_label.values()]
+        """Whether scores are expected to change."""
+        return type(self).expected_scores is not SameLabels.expected_scores
 
 
-class ClusterRelation(LearnerRelation):
+class SameLabel(SameLabels):
+    """The label of each test case stays the same, whatever its scores."""
+
+    clause = "the same label"
+    scores = False
+
+
+class SameClusters(SameLabels):
+    """The rows are grouped as before, whatever the numbers of the clusters.
+
+    Partitions agree if their adjusted Rand index is at least 0.99.
+    """
+
+    clause = "the same clusters"
+    scores = False
+    labelled = False
+    seeded = True
+
+    def expected(self, partition: RowPartition, data: Training, made: Training) -> RowPartition | Sequence[int]:
+        """Return the cluster that each row of the follow-up data must have; by default the same as before."""
+        return partition
+
+    def read_answers(self, answers: Array) -> RowPartition:
+        """Return the partition of the rows, the only answer to a training set."""
+        partition: RowPartition = answers[0]
+        return partition
+
+    def read_expected(self, expected: RowPartition | Sequence[int], made: Training) -> Array:
+        """Return the expected partition of the follow-up rows, which may be given as labels."""
+        partition = expected if isinstance(expected, RowPartition) else RowPartition(expected)
+        if len(partition.labels) != len(made.y):
+            raise TestSystemError(
+                f"The relation {self.name!r} expects clusters of {pluralize(len(partition.labels), 'row')}, but its "
+                f"follow-up has {pluralize(len(made.y), 'row')}. expected() must return a label for each, in the same order."
+            )
+        return to_object_array([partition])
+
+    def are_as_expected(self, answers: Array, expected: Array) -> Array:
+        """Return which partitions agree with the expected ones."""
+        pairs = zip(answers.tolist(), expected.tolist(), strict=True)
+        return np.array([answer is not None and answer.agrees(goal) for answer, goal in pairs], dtype=bool)
+
+
+class LearnerRelation(TrainingChange, SameLabels, MetamorphicRelation):
+    """A relation of learners: a change of the training data and its effect.
+
+    To write your own, implement `follow_up`, which makes the follow-up data. Without `expected`, the labels must stay the
+    same. A change and an expectation that exist already are composed: ``change >> expectation``.
+
+    Attributes
+    ----------
+    name, statement : str
+        The name in reports and in the table of necessary relations, and the relation as "change: consequence".
+    shares : {"all", "label", "case"}
+        Which test cases share one follow-up: all, those with the same predicted label, or none.
+    regressors, scores : bool
+        Whether it applies to regressors, too; whether the scores of the classes must stay the same, too.
+    firm : bool
+        Whether a violation must also occur in most slightly perturbed copies of the data. Otherwise it depends on
+        a tie, such as the choice among neighbours at equal distance.
+
+    Examples
+    --------
+    >>> class Backwards(LearnerRelation):
+    ...     name = "backwards"
+    ...     statement = "training rows in reverse order: the same labels"
+    ...
+    ...     def follow_up(self, data, labels, rng):
+    ...         return data.rows(slice(None, None, -1))
+    >>> print(Backwards())
+    In the domain of learners
+    assuming that
+    - the input is training data and test cases, the output is a label per case
+    the following metamorphic relation should hold
+    - backwards:
+      if training rows in reverse order,
+      then the same labels.
+    """
+
+    domain_noun = "learners"
+    input_noun = "the input is training data and test cases, the output is a label per case"
+
+
+class ClusterRelation(SameClusters, LearnerRelation):
     """A relation of clusterers: a change of the rows and its effect on the clusters.
 
     To write your own, implement `follow_up`, which makes the follow-up data. Without `expected`, the rows must be grouped as
@@ -167,37 +270,58 @@ class ClusterRelation(LearnerRelation):
     domain_noun = "clusterers"
     input_noun = "the input is rows, the output is a partition of them into clusters and noise"
     regressors = True
-    scores = False
-    labelled = False
-    seeded = True
 
-    def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training | None:
-        """Return the follow-up data; `partition` has the cluster of each row. None if it has no suitable cluster."""
-        raise NotImplementedError(f"{type(self).__name__} must implement follow_up(), which makes the follow-up data.")
 
-    def expected(self, partition: RowPartition, data: Training, made: Training) -> RowPartition | Sequence[int]:
-        """Return the cluster that each row of the follow-up data must have; by default the same as before."""
-        return partition
+class _ComposedRelation(LearnerRelation):
+    """The relation that a change and an expectation make."""
 
-    def read_answers(self, answers: Array) -> RowPartition:
-        """Return the partition of the rows, the only answer to a training set."""
-        partition: RowPartition = answers[0]
-        return partition
+    def __init__(self, change: TrainingChange, expectation: SameLabels) -> None:
+        self.data_change, self.expectation = change, expectation
+        self.name, self.needs = change.clause, change.needs
+        self.statement = f"{change.clause}: {expectation.clause}"
+        self.shares, self.firm = change.shares, change.firm
+        self.regressors = change.regressors or not expectation.labelled
+        self.scores, self.labelled = expectation.scores, expectation.labelled
+        self.seeded = expectation.seeded and change.firm  # the same computation has the same random start
 
-    def read_expected(self, expected: RowPartition | Sequence[int], made: Training) -> Array:
-        """Return the expected partition of the follow-up rows, which may be given as labels."""
-        partition = expected if isinstance(expected, RowPartition) else RowPartition(expected)
-        if len(partition.labels) != len(made.y):
-            raise TestSystemError(
-                f"The relation {self.name!r} expects clusters of {pluralize(len(partition.labels), 'row')}, but its "
-                f"follow-up has {pluralize(len(made.y), 'row')}. expected() must return a label for each, in the same order."
-            )
-        return to_object_array([partition])
+    def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
+        return self.data_change.find_obstacle(learner, data)
+
+    def source(self, data: Training, rng: Rng) -> Training:
+        return self.data_change.source(data, rng)
+
+    @property
+    def changes_source(self) -> bool:
+        return self.data_change.changes_source
+
+    def follow_up(self, data: Training, labels: Any, rng: Rng) -> Training | None:
+        return self.data_change.follow_up(data, labels, rng)
+
+    def change(self, data: Training, made: Training) -> str:
+        return self.data_change.change(data, made)
+
+    def expected(self, labels: Any, data: Training, made: Training) -> Any:
+        return self.expectation.expected(labels, data, made)
 
     def are_as_expected(self, answers: Array, expected: Array) -> Array:
-        """Return which partitions agree with the expected ones."""
-        pairs = zip(answers.tolist(), expected.tolist(), strict=True)
-        return np.array([answer is not None and answer.agrees(goal) for answer, goal in pairs], dtype=bool)
+        return self.expectation.are_as_expected(answers, expected)
+
+    def renamed(self, classes: Array, data: Training, made: Training) -> Array:
+        return self.expectation.renamed(classes, data, made)
+
+    def expected_scores(self, scores: Floats, classes: list[Any], labels: Array) -> Floats:
+        return self.expectation.expected_scores(scores, classes, labels)
+
+    @property
+    def about_scores(self) -> bool:
+        return self.expectation.about_scores
+
+    def __repr__(self) -> str:
+        return f"{'LearnerRelation' if self.labelled else 'ClusterRelation'}({self.name!r})"
+
+
+class _ComposedClusterRelation(_ComposedRelation, ClusterRelation):
+    """The relation that a change and an expectation about clusters make."""
 
 
 def compute_widths(data: Training, low: float = 0.0, high: float = 1.0) -> Floats:

@@ -10,55 +10,48 @@ from ..._text import pluralize
 from ..._typing import SupportsFit
 from ...space.partition import RowPartition
 from ...systems.training import Places, Training
-from .base import ClusterRelation, Rng, compute_widths, shuffle_positions
+from .base import LearnerRelation, Rng, SameClusters, TrainingChange, compute_widths, shuffle_positions
+from .sklearn import Refit
+from .xie import ConstantAttribute, PermutedAttributes
 
 MAX_SCALE_EXPONENT = 6
 FAR_WIDTHS = 4  # how far the copy of a cluster is moved, in widths of each feature
 
 
-class _FittedAgain(ClusterRelation):
-    name = "fitted again"
-    statement = "fitted again to the same rows, with the same random_state: the same clusters"
-    firm = False
-    seeded = False
-
-    def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training:
-        return data
-
-
-class _RowsReordered(ClusterRelation):
-    name = "rows reordered"
-    statement = "the rows in another order: the same clusters"
+class _RowsReordered(TrainingChange):
+    clause = "the rows in another order"
 
     def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training:
         # the labels, which a clusterer does not see, carry the old positions of the rows
         return replace(data, y=np.arange(len(data.y))).rows(shuffle_positions(len(data.y), rng))
 
+
+class _RowsKeepClusters(SameClusters):
     def expected(self, partition: RowPartition, data: Training, made: Training) -> RowPartition:
         return RowPartition(partition.array[made.y])
 
 
-class _RowsDoubled(ClusterRelation):
-    name = "rows doubled"
-    statement = "every row twice: the same clusters"
+class _RowsDoubled(TrainingChange):
+    clause = "every row twice"
 
     def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training:
         return data.rows(np.tile(np.arange(len(data.y)), 2))
 
+
+class _CopiesKeepClusters(SameClusters):
     def expected(self, partition: RowPartition, data: Training, made: Training) -> RowPartition:
         return RowPartition(np.tile(partition.array, 2))
 
 
-class _NumericRelation(ClusterRelation):
+class _NumericChange(TrainingChange):
     needs = ("all features are numbers",)
 
     def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
         return "" if len(data.numeric) == data.x.shape[1] else "some features are not numbers"
 
 
-class _AllScaled(_NumericRelation):
-    name = "all features scaled"
-    statement = "all numbers multiplied by the same power of two: the same clusters"
+class _AllScaled(_NumericChange):
+    clause = "all numbers multiplied by the same power of two"
 
     def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training:
         # a power of two causes no rounding errors, which could break ties
@@ -70,9 +63,8 @@ class _AllScaled(_NumericRelation):
         return f"all numbers multiplied by {made.numbers[place] / data.numbers[place]:g}"
 
 
-class _AllShifted(_NumericRelation):
-    name = "all features shifted"
-    statement = "a number added to each feature, the same in all rows: the same clusters"
+class _AllShifted(_NumericChange):
+    clause = "a number added to each feature, the same in all rows"
 
     def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training:
         return data.with_numbers(data.numbers + compute_widths(data) * rng.uniform(-1, 1, data.numbers.shape[1]))
@@ -82,30 +74,22 @@ class _AllShifted(_NumericRelation):
         return f"the features shifted by {shifts}"
 
 
-class _FeaturesReordered(ClusterRelation):
-    name = "features reordered"
-    statement = "the features in another order: the same clusters"
+class _PermutedFeatures(PermutedAttributes):
+    clause = "the features in another order"
     needs = ("there are at least two features",)
-
-    def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
-        return "" if data.x.shape[1] > 1 else "there is only one feature"
-
-    def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training:
-        return data.attributes(shuffle_positions(data.x.shape[1], rng))
+    noun = "feature"
 
 
-class _ConstantFeature(ClusterRelation):
-    name = "constant feature"
-    statement = "one more feature at the end, with the same value everywhere: the same clusters"
-
-    def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training:
-        numbers = data.numbers[np.isfinite(data.numbers)]  # a number that occurs has the right magnitude
-        return data.with_attribute(float(rng.choice(numbers)) if len(numbers) else 1.0, name="constant")
+class _ConstantFeature(ConstantAttribute):
+    clause = "one more feature at the end, with the same value everywhere"
 
 
-class _RowOnCentre(_NumericRelation):
-    name = "row on its centre"
-    statement = "one row moved onto the mean of its cluster: the same clusters"
+class _FittedAgain(Refit):
+    clause = "fitted again to the same rows, with the same random_state"
+
+
+class _RowOnCentre(_NumericChange):
+    clause = "one row moved onto the mean of its cluster"
 
     def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training | None:
         rows = _draw_cluster(partition, rng)
@@ -120,9 +104,8 @@ class _RowOnCentre(_NumericRelation):
         return f"row {rows[0]} moved onto the mean of its cluster" if len(rows) else ""
 
 
-class _FarCluster(_NumericRelation):
-    name = "far cluster"
-    statement = "a copy of one cluster, moved far away, and one more cluster to find: the same clusters and the copy"
+class _FarCluster(_NumericChange):
+    clause = "a copy of one cluster, moved far away, and one more cluster to find"
 
     def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training | None:
         rows = _draw_cluster(partition, rng)
@@ -133,13 +116,17 @@ class _FarCluster(_NumericRelation):
         far = data.appended(copy.x, copy.y)
         return far if data.labels is None else replace(far, labels=tuple(range(len(data.labels) + 1)))
 
-    def expected(self, partition: RowPartition, data: Training, made: Training) -> RowPartition:
-        copies = len(made.y) - len(data.y)
-        return RowPartition([*partition.labels, *[len(partition.sizes)] * copies])
-
     def change(self, data: Training, made: Training) -> str:
         copies = len(made.y) - len(data.y)
         return f"a copy of a cluster of {pluralize(copies, 'row')}, moved far away, at the end of the rows"
+
+
+class _CopyIsCluster(SameClusters):
+    clause = "the same clusters and the copy"
+
+    def expected(self, partition: RowPartition, data: Training, made: Training) -> RowPartition:
+        copies = len(made.y) - len(data.y)
+        return RowPartition([*partition.labels, *[len(partition.sizes)] * copies])
 
 
 def _draw_cluster(partition: RowPartition, rng: Rng) -> Places | None:
@@ -148,15 +135,17 @@ def _draw_cluster(partition: RowPartition, rng: Rng) -> Places | None:
     return np.flatnonzero(partition.array == rng.choice(clusters)) if clusters else None
 
 
-_KINDS = (
-    _FittedAgain,
-    _RowsReordered,
-    _RowsDoubled,
-    _AllScaled,
-    _AllShifted,
-    _FeaturesReordered,
-    _ConstantFeature,
-    _RowOnCentre,
-    _FarCluster,
-)
-CLUSTER_RELATIONS: dict[str, ClusterRelation] = {kind.name: kind() for kind in _KINDS}
+CLUSTER_RELATIONS: dict[str, LearnerRelation] = {
+    name: (change >> expectation).named(name)
+    for name, change, expectation in (
+        ("fitted again", _FittedAgain(), SameClusters()),
+        ("rows reordered", _RowsReordered(), _RowsKeepClusters()),
+        ("rows doubled", _RowsDoubled(), _CopiesKeepClusters()),
+        ("all features scaled", _AllScaled(), SameClusters()),
+        ("all features shifted", _AllShifted(), SameClusters()),
+        ("features reordered", _PermutedFeatures(), SameClusters()),
+        ("constant feature", _ConstantFeature(), SameClusters()),
+        ("row on its centre", _RowOnCentre(), SameClusters()),
+        ("far cluster", _FarCluster(), _CopyIsCluster()),
+    )
+}

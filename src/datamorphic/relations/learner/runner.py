@@ -94,7 +94,7 @@ class _LearnerCheck:
         ]
         applies = ~np.array([bool(obstacle) for obstacle in obstacles], dtype=bool)[drawn_data.training_index]
         data = drawn_data
-        if type(relation).source is not LearnerRelation.source:
+        if relation.changes_source:
             source_outputs = None
             data = TrainingBatch(
                 [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -10,32 +11,42 @@ from ..._typing import SupportsFit
 from ...space.labels import to_object_array
 from ...systems.learner import has_weight_parameter
 from ...systems.training import Array, Training
-from .base import LearnerRelation, Rng, has_named_class_weights, list_other_classes, replace_labels, shuffle_positions
+from .base import (
+    LearnerRelation,
+    Rng,
+    SameLabel,
+    SameLabels,
+    TrainingChange,
+    has_named_class_weights,
+    list_other_classes,
+    replace_labels,
+    shuffle_positions,
+)
 from .xie import XIE_RELATIONS, ConstantAttribute
 
 
-class _Refit(LearnerRelation):
-    name = "refit"
-    statement = "fitted again on the same data, with the same random_state: the same labels"
+class Refit(TrainingChange):
+    """No change: the learner is fitted again."""
+
+    clause = "fitted again on the same data, with the same random_state"
     regressors = True
     firm = False  # a learner that is not repeatable cannot be judged by any relation
 
-    def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
+    def follow_up(self, data: Training, labels: Any, rng: Rng) -> Training:
+        """Return the same data."""
         return data
 
 
-class _SampleOrder(LearnerRelation):
-    name = "sample order"
-    statement = "the training rows in another order: the same labels"
+class _SampleOrder(TrainingChange):
+    clause = "the training rows in another order"
     regressors = True
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
         return data.rows(shuffle_positions(len(data.y), rng))
 
 
-class _RenamedLabels(LearnerRelation):
-    name = "label renaming"
-    statement = "the classes get other names in the same order: predicted labels are renamed in the same way"
+class _RenamedLabels(TrainingChange):
+    clause = "the classes get other names in the same order"
     needs = ("the labels have one type",)
     firm = False  # the computation is exactly the same
 
@@ -51,21 +62,27 @@ class _RenamedLabels(LearnerRelation):
         new_data = replace(data, y=replace_labels(data.y, data.declared, names))
         return new_data if data.labels is None else replace(new_data, labels=tuple(names.tolist()))
 
+
+class _RenamedAlike(SameLabels):
+    clause = "predicted labels are renamed in the same way"
+
     def expected(self, labels: Array, data: Training, made: Training) -> Array:
         new = dict(zip(data.declared, made.declared, strict=True))
         return to_object_array([new.get(label, label) for label in labels.tolist()])
 
 
-class _OverruledCase(LearnerRelation):
-    name = "overruled"
-    statement = "the case added to the training rows, as often as there are rows, with another label: that label"
+class _OverruledCase(TrainingChange):
+    clause = "the case added to the training rows, as often as there are rows, with another label"
     shares = "case"
-    scores = False
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
         others, row_count = list_other_classes(data, labels[0]), len(data.y)
         copies = data.cases(np.zeros(row_count, dtype=np.intp)).t
         return data.appended(copies, to_object_array([others[rng.integers(len(others))]] * row_count))
+
+
+class _AddedLabel(SameLabel):
+    clause = "that label"
 
     def expected(self, labels: Array, data: Training, made: Training) -> Array:
         return to_object_array(made.y[-1:].tolist())
@@ -74,9 +91,8 @@ class _OverruledCase(LearnerRelation):
         return classes
 
 
-class _RowWeights(LearnerRelation):
-    name = "weights"
-    statement = "some training rows twice instead of with weight 2: the same labels"
+class _RowWeights(TrainingChange):
+    clause = "some training rows twice instead of with weight 2"
     needs = ("the learner accepts sample weights",)
     regressors = True
 
@@ -94,9 +110,8 @@ class _RowWeights(LearnerRelation):
         return replace(data.rows(rows), weights=None)
 
 
-class _SparseMatrix(LearnerRelation):
-    name = "sparse"
-    statement = "the same numbers in a sparse matrix instead of a dense one: the same labels"
+class _SparseMatrix(TrainingChange):
+    clause = "the same numbers in a sparse matrix instead of a dense one"
     needs = ("the learner accepts sparse matrices", "all attributes are numbers")
     regressors = True
 
@@ -122,12 +137,20 @@ class _SparseMatrix(LearnerRelation):
 
 
 class _ConstantFirst(ConstantAttribute):
-    name = "constant column"
-    statement = "one more attribute at the front, with the same value everywhere: the same labels"
+    clause = "one more attribute at the front, with the same value everywhere"
     first = True
 
 
-_KINDS = (_Refit, _SampleOrder, _RenamedLabels, _OverruledCase, _RowWeights, _SparseMatrix, _ConstantFirst)
 LEARNER_RELATIONS: dict[str, LearnerRelation] = {
-    relation.name: relation for relation in (*XIE_RELATIONS, *(kind() for kind in _KINDS))
+    relation.name: relation
+    for relation in (
+        *XIE_RELATIONS,
+        (Refit() >> SameLabels()).named("refit"),
+        (_SampleOrder() >> SameLabels()).named("sample order"),
+        (_RenamedLabels() >> _RenamedAlike()).named("label renaming"),
+        (_OverruledCase() >> _AddedLabel()).named("overruled"),
+        (_RowWeights() >> SameLabels()).named("weights"),
+        (_SparseMatrix() >> SameLabels()).named("sparse"),
+        (_ConstantFirst() >> SameLabels()).named("constant column"),
+    )
 }

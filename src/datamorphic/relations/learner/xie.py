@@ -14,6 +14,9 @@ from ...systems.training import Array, Floats, Training
 from .base import (
     LearnerRelation,
     Rng,
+    SameLabel,
+    SameLabels,
+    TrainingChange,
     compute_range,
     compute_widths,
     draw_subset,
@@ -26,9 +29,8 @@ from .base import (
 )
 
 
-class _SameMap(LearnerRelation):
-    name = "MR-0"
-    statement = "all numbers of training rows and test cases mapped by k*x + b with k > 0: the same labels"
+class _SameMap(TrainingChange):
+    clause = "all numbers of training rows and test cases mapped by k*x + b with k > 0"
     needs = ("a numeric attribute varies",)
     signs: ClassVar[tuple[int, ...]] = (1,)
     subset: ClassVar[bool] = False  # whether only some attributes are mapped
@@ -60,14 +62,12 @@ class _SameMap(LearnerRelation):
 
 
 class _MirroredMap(_SameMap):
-    name = "MR-0 mirrored"
-    statement = "all numbers of training rows and test cases mapped by k*x + b with k < 0: the same labels"
+    clause = "all numbers of training rows and test cases mapped by k*x + b with k < 0"
     signs = (-1,)
 
 
 class _SubsetMap(_SameMap):
-    name = "MR-0 subset"
-    statement = "the numbers of some attributes, in training rows and test cases, mapped by k*x + b with k not 0: the same labels"
+    clause = "the numbers of some attributes, in training rows and test cases, mapped by k*x + b with k not 0"
     signs = (-1, 1)
     subset = True
 
@@ -76,41 +76,47 @@ class _SubsetMap(_SameMap):
         return super().find_obstacle(learner, data) or too_few
 
 
-class _PermutedLabels(LearnerRelation):
-    name = "MR-1.1"
-    statement = "the labels of the classes are permuted: predicted labels are permuted in the same way"
+class _PermutedLabels(TrainingChange):
+    clause = "the labels of the classes are permuted"
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
         new = data.classes[shuffle_positions(len(data.classes), rng)]
         return data.labelled(replace_labels(data.y, data.classes, new))
+
+
+class _PermutedAlike(SameLabels):
+    clause = "predicted labels are permuted in the same way"
 
     def expected(self, labels: Array, data: Training, made: Training) -> Array:
         new = dict(zip(data.y.tolist(), made.y.tolist(), strict=True))
         return to_object_array([new.get(label, label) for label in labels.tolist()])
 
 
-class _PermutedAttributes(LearnerRelation):
-    name = "MR-1.2"
-    statement = "the attributes in another order: the same labels"
+class PermutedAttributes(TrainingChange):
+    """The attributes in another order."""
+
+    clause = "the attributes in another order"
     needs = ("there are two attributes",)
     regressors = True
+    noun: ClassVar[str] = "attribute"
 
     def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
-        return "" if data.x.shape[1] > 1 else "there is only one attribute"
+        """Return why the change cannot be made."""
+        return "" if data.x.shape[1] > 1 else f"there is only one {self.noun}"
 
-    def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
+    def follow_up(self, data: Training, labels: Any, rng: Rng) -> Training:
+        """Permute the columns."""
         return data.attributes(shuffle_positions(data.x.shape[1], rng))
 
 
-class ConstantAttribute(LearnerRelation):
-    """A relation that adds an attribute with the same value everywhere."""
+class ConstantAttribute(TrainingChange):
+    """One more attribute, with the same value everywhere."""
 
-    name = "MR-2.1"
-    statement = "one more attribute at the end, with the same value everywhere: the same labels"
+    clause = "one more attribute at the end, with the same value everywhere"
     regressors = True
     first: ClassVar[bool] = False
 
-    def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
+    def follow_up(self, data: Training, labels: Any, rng: Rng) -> Training:
         """Add a column with a number that occurs in the data."""
         numbers = data.numbers.ravel()  # a number that occurs has the right magnitude
         numbers = numbers[np.isfinite(numbers)]
@@ -118,13 +124,9 @@ class ConstantAttribute(LearnerRelation):
         return data.with_attribute(value, name="constant", first=self.first)
 
 
-class _InformativeAttribute(LearnerRelation):
-    name = "MR-2.2"
-    statement = (
-        "one more attribute, with one value per class; the case gets that of the predicted class: the same label"
-    )
+class _InformativeAttribute(TrainingChange):
+    clause = "one more attribute, with one value per class; the case gets that of the predicted class"
     shares = "label"
-    scores = False
     shared: ClassVar[bool] = False  # whether all other classes have the same value
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
@@ -140,56 +142,50 @@ class _InformativeAttribute(LearnerRelation):
 
 
 class _InformativeShared(_InformativeAttribute):
-    name = "MR-2.2 shared"
-    statement = "one more attribute, with one value for the predicted class and the case, another for all others: the same label"
+    clause = "one more attribute, with one value for the predicted class and the case, another for all others"
     shared = True
 
 
-class _RepredictedCase(LearnerRelation):
-    name = "MR-3.1"
-    statement = "the case added to the training rows, with its predicted label: the same label"
+class _RepredictedCase(TrainingChange):
+    clause = "the case added to the training rows, with its predicted label"
     shares = "case"
-    scores = False
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
         return data.appended(data.t, np.array(labels.tolist()))
 
 
-class _DuplicatedClass(LearnerRelation):
-    name = "MR-3.2"
-    statement = "each training row of the predicted class twice: the same label"
+class _DuplicatedClass(TrainingChange):
+    clause = "each training row of the predicted class twice"
     shares = "label"  # one follow-up serves all test cases with this label
-    scores = False
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
         duplicates = np.flatnonzero(get_comparable_labels(data) == labels[0])
         return data.rows(np.concatenate([np.arange(len(data.y)), duplicates]))
 
 
-class _DoubledOdds(_DuplicatedClass):
-    name = "MR-3.2 odds"
-    statement = "each training row of the predicted class twice: the odds of the class against any other are doubled"
+class _DuplicatedProbableClass(_DuplicatedClass):
     needs = ("scores are probabilities",)
-    scores = True
 
     def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
         return "" if hasattr(learner, "predict_proba") else "the learner gives no probabilities"
+
+
+class _DoubledOdds(SameLabels):
+    clause = "the odds of the class against any other are doubled"
 
     def expected_scores(self, scores: Floats, classes: list[Any], labels: Array) -> Floats:
         doubled_scores = np.where(to_object_array(classes) == labels[0], 2 * scores, scores)
         return np.asarray(doubled_scores / np.nansum(doubled_scores, axis=1, keepdims=True))
 
 
-class _OtherClasses(LearnerRelation):
-    """A relation that changes rows of other classes than the predicted one."""
+class _OtherClasses(TrainingChange):
+    """A change of rows of other classes than the predicted one."""
 
     shares = "label"
-    scores = False
 
 
 class _StarredCopies(_OtherClasses):
-    name = "MR-4.1"
-    statement = "the rows of each other class copied, with a new label per class: the same label"
+    clause = "the rows of each other class copied, with a new label per class"
     subset: ClassVar[bool] = False  # whether only some classes are copied
 
     def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
@@ -206,14 +202,12 @@ class _StarredCopies(_OtherClasses):
 
 
 class _StarredSubset(_StarredCopies):
-    name = "MR-4.1 subset"
-    statement = "the rows of some other classes copied, with a new label per class: the same label"
+    clause = "the rows of some other classes copied, with a new label per class"
     subset = True
 
 
 class _RelabelledRows(_OtherClasses):
-    name = "MR-4.2"
-    statement = "some rows of other classes relabelled, with a new label per class: the same label"
+    clause = "some rows of other classes relabelled, with a new label per class"
 
     def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
         return find_label_obstacle(data)
@@ -223,8 +217,7 @@ class _RelabelledRows(_OtherClasses):
 
 
 class _RemovedClass(_OtherClasses):
-    name = "MR-5.1"
-    statement = "one class other than the predicted one removed: the same label"
+    clause = "one class other than the predicted one removed"
     needs = ("there are three classes",)
 
     def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
@@ -236,17 +229,15 @@ class _RemovedClass(_OtherClasses):
 
 
 class _RemovedRows(_OtherClasses):
-    name = "MR-5.2"
-    statement = "some rows of classes other than the predicted one removed: the same label"
+    clause = "some rows of classes other than the predicted one removed"
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
         removed_rows = draw_subset(np.flatnonzero(get_comparable_labels(data) != labels[0]), rng)
         return data.rows(np.setdiff1d(np.arange(len(data.y)), removed_rows))
 
 
-class _PermutedValues(LearnerRelation):
-    name = "MR-NBC"
-    statement = "the values of one attribute permuted within the training rows of a class: the same labels"
+class _PermutedValues(TrainingChange):
+    clause = "the values of one attribute permuted within the training rows of a class"
     needs = ("a class has two rows",)
 
     def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
@@ -269,21 +260,21 @@ class _PermutedValues(LearnerRelation):
 
 
 XIE_RELATIONS: tuple[LearnerRelation, ...] = (
-    _SameMap(),
-    _MirroredMap(),
-    _SubsetMap(),
-    _PermutedLabels(),
-    _PermutedAttributes(),
-    ConstantAttribute(),
-    _InformativeAttribute(),
-    _InformativeShared(),
-    _RepredictedCase(),
-    _DuplicatedClass(),
-    _DoubledOdds(),
-    _StarredCopies(),
-    _StarredSubset(),
-    _RelabelledRows(),
-    _RemovedClass(),
-    _RemovedRows(),
-    _PermutedValues(),
+    (_SameMap() >> SameLabels()).named("MR-0"),
+    (_MirroredMap() >> SameLabels()).named("MR-0 mirrored"),
+    (_SubsetMap() >> SameLabels()).named("MR-0 subset"),
+    (_PermutedLabels() >> _PermutedAlike()).named("MR-1.1"),
+    (PermutedAttributes() >> SameLabels()).named("MR-1.2"),
+    (ConstantAttribute() >> SameLabels()).named("MR-2.1"),
+    (_InformativeAttribute() >> SameLabel()).named("MR-2.2"),
+    (_InformativeShared() >> SameLabel()).named("MR-2.2 shared"),
+    (_RepredictedCase() >> SameLabel()).named("MR-3.1"),
+    (_DuplicatedClass() >> SameLabel()).named("MR-3.2"),
+    (_DuplicatedProbableClass() >> _DoubledOdds()).named("MR-3.2 odds"),
+    (_StarredCopies() >> SameLabel()).named("MR-4.1"),
+    (_StarredSubset() >> SameLabel()).named("MR-4.1 subset"),
+    (_RelabelledRows() >> SameLabel()).named("MR-4.2"),
+    (_RemovedClass() >> SameLabel()).named("MR-5.1"),
+    (_RemovedRows() >> SameLabel()).named("MR-5.2"),
+    (_PermutedValues() >> SameLabels()).named("MR-NBC"),
 )

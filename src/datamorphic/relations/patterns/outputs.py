@@ -18,7 +18,7 @@ from ..._validation import is_number, reject, validate_choice
 from ...errors import ArgumentError, TestSystemError
 from ...space.answers import is_collection, to_hashable
 from ...space.outputs import Outputs
-from ..base import ROUNDING_TOLERANCE, Mask
+from ..base import ROUNDING_TOLERANCE, Mask, are_same_answers
 from ..one_way import compute_wrongness
 from .relation import Answers, OutputPattern, executable, explain, name_part
 
@@ -118,6 +118,17 @@ class Equal(OutputPattern):
                 pairs = zip(before, after, strict=True)
                 same &= np.array([is_same(a, b, self.tolerance) for a, b in pairs], dtype=bool)
         return same
+
+
+@executable
+class Unchanged(Equal):
+    """The answer stays the same; numbers up to the rounding of a model, which depends on their precision and spread."""
+
+    clause = "the answer stays the same{part}"
+
+    def compare(self, frame: pd.DataFrame | None, before: Answers, afters: list[Answers]) -> Mask:
+        """Return which answers are the same."""
+        return np.all([are_same_answers(before, after, self.tolerance) for after in afters], axis=0)
 
 
 @executable

@@ -18,6 +18,8 @@ from ...errors import ArgumentError, TestSystemError
 from ...runs.flow import Flow, Query
 from ...space.outputs import Outputs
 from ...space.points import Batch, Points
+from ...space.space import Space
+from ...systems.base import Executor
 from ..base import (
     HOLDS,
     INAPPLICABLE,
@@ -123,6 +125,14 @@ class InputPattern:
         frames = self.make(frame.copy(), np.random.default_rng(0) if rng is None else rng)
         return validate_frames(frames, len(frame), type(self).__name__)
 
+    def find_obstacle(self, space: Space) -> str:
+        """Return why cases of a space cannot be changed; empty if they can."""
+        return ""
+
+    def fitted_to(self, space: Space) -> InputPattern:
+        """Return the pattern with what it needs to know of a space."""
+        return self
+
     def check_columns(self, frame: pd.DataFrame) -> None:
         """Raise an error if the data lack a column that the pattern changes."""
         for name in self.columns_read:
@@ -194,6 +204,14 @@ class ChainedInput(InputPattern):
         """The columns that the data must have."""
         return (*self.first.columns_read, *self.second.columns_read)
 
+    def find_obstacle(self, space: Space) -> str:
+        """Return why one of the changes cannot be made."""
+        return self.first.find_obstacle(space) or self.second.find_obstacle(space)
+
+    def fitted_to(self, space: Space) -> InputPattern:
+        """Return both for a space."""
+        return dataclasses.replace(self, first=self.first.fitted_to(space), second=self.second.fitted_to(space))
+
     def describe(self) -> str:
         """Return both changes."""
         return f"{self.first.describe()}, then {self.second.describe()}"
@@ -237,6 +255,14 @@ class ConditionalInput(InputPattern):
         """The columns that the data must have."""
         return (*self.change.columns_read, *self.conditions)
 
+    def find_obstacle(self, space: Space) -> str:
+        """Return why the change cannot be made."""
+        return self.change.find_obstacle(space)
+
+    def fitted_to(self, space: Space) -> InputPattern:
+        """Return the pattern for a space."""
+        return dataclasses.replace(self, change=self.change.fitted_to(space))
+
     def describe(self) -> str:
         """Return the change and its conditions."""
         conditions = " and ".join(f"{name} is {value!r}" for name, value in self.conditions.items())
@@ -267,6 +293,7 @@ class OutputPattern:
 
     pattern: ClassVar[str] = ""  # the name of its pattern in the catalogue
     clause: ClassVar[str] = ""  # what `describe` returns, with fields in braces; {part} is the part that is compared
+    needs_scores: ClassVar[bool] = False  # whether `judge_outputs` reads scores
     size_noun: ClassVar[str] = ""  # what `measure` returns, such as "difference of hits"; empty if it measures nothing
     types: ClassVar[Mapping[str, str]] = {}  # types of violations that `classify` tells apart, with their meanings
     part: str | int | None = explain(
@@ -278,6 +305,18 @@ class OutputPattern:
         if not self.clause:
             raise NotImplementedError
         return self.clause.format(self=self, part=name_part(self.part))
+
+    def find_obstacle(self, sut: Executor, name: str) -> str:
+        """Return why the answers of a system cannot be judged by the relation of this name; empty if they can."""
+        return ""
+
+    def system(self, sut: Executor) -> Executor:
+        """Return the system with the scores that the pattern reads; by default as it is."""
+        return sut
+
+    def fitted_to(self, sut: Executor) -> OutputPattern:
+        """Return the pattern with what it needs to know of a system."""
+        return self
 
     def expects(self, before: Answers, afters: Sequence[Answers]) -> Mask:
         """Return per group whether the answers are as expected.
@@ -292,6 +331,10 @@ class OutputPattern:
         [True, False]
         """
         return self.judge(None, before, afters)
+
+    def judge_outputs(self, frame: pd.DataFrame | None, before: Outputs, afters: Sequence[Outputs]) -> Mask:
+        """Return per group whether the answers, with their scores, are as expected."""
+        return self.judge(frame, before.values, [after.values for after in afters])
 
     def judge(self, frame: pd.DataFrame | None, before: Answers, afters: Sequence[Answers]) -> Mask:
         """Return per group whether the answers are as expected; `frame` are the source cases."""
@@ -361,9 +404,30 @@ class BothOutputs(OutputPattern):
         """The names of both patterns."""
         return f"{self.first.pattern} and {self.second.pattern}"
 
+    @property
+    def needs_scores(self) -> bool:  # type: ignore[override]
+        """Whether one of them reads scores."""
+        return self.first.needs_scores or self.second.needs_scores
+
     def describe(self) -> str:
         """Return both expectations."""
         return f"{self.first.describe()}, and {self.second.describe()}"
+
+    def find_obstacle(self, sut: Executor, name: str) -> str:
+        """Return why one of them cannot judge the answers."""
+        return self.first.find_obstacle(sut, name) or self.second.find_obstacle(sut, name)
+
+    def system(self, sut: Executor) -> Executor:
+        """Return the system with the scores that they read."""
+        return self.first.system(self.second.system(sut))
+
+    def fitted_to(self, sut: Executor) -> OutputPattern:
+        """Return both for a system."""
+        return dataclasses.replace(self, first=self.first.fitted_to(sut), second=self.second.fitted_to(sut))
+
+    def judge_outputs(self, frame: pd.DataFrame | None, before: Outputs, afters: Sequence[Outputs]) -> Mask:
+        """Return where both hold."""
+        return self.first.judge_outputs(frame, before, afters) & self.second.judge_outputs(frame, before, afters)
 
     def judge(self, frame: pd.DataFrame | None, before: Answers, afters: Sequence[Answers]) -> Mask:
         """Return where both hold."""
@@ -470,6 +534,29 @@ class PatternRelation(Relation):
         """Whether a stored violation is replayed with its follow-up."""
         return not self.input.uses_answers
 
+    def find_obstacle(self, sut: Executor, inputs: Points) -> str:
+        """Return why the relation does not apply: its cases cannot be changed, or the answers cannot be judged."""
+        return self.input.find_obstacle(inputs.space) or self.output.find_obstacle(sut, self.name)
+
+    def system(self, sut: Executor) -> Executor:
+        """Return the system with the scores that the output pattern reads."""
+        return self.output.system(sut)
+
+    def fitted_to(self, sut: Executor, inputs: Points) -> PatternRelation:
+        """Return the relation with what its patterns need to know of the system and its inputs."""
+        relation = copy.copy(self)
+        relation.input, relation.output = self.input.fitted_to(inputs.space), self.output.fitted_to(sut)
+        relation.about = tuple(dict.fromkeys(relation.input.columns_read))
+        return relation
+
+    def with_tolerance(self, tolerance: float) -> PatternRelation:
+        """Return the relation with another tolerance, if its output pattern has one."""
+        relation = copy.copy(self)
+        if hasattr(self.output, "tolerance"):
+            parameters: dict[str, Any] = {"tolerance": tolerance}
+            relation.output = dataclasses.replace(self.output, **parameters)
+        return relation
+
     def applies(self, frame: pd.DataFrame) -> Mask:
         """Return to which source cases the input pattern applies."""
         self.input.check_columns(frame)
@@ -498,14 +585,15 @@ class PatternRelation(Relation):
         frame, fresh = inputs.frame, self.input.fresh
         applies = validate_booleans("applies", self.name, self.applies(frame), len(frame))
         frames = [] if self.input.uses_answers else self.input.follow_ups(frame, rng)
-        before = yield Query(inputs, note=self.name, fresh=fresh)
+        scores = self.output.needs_scores
+        before = yield Query(inputs, scores, note=self.name, fresh=fresh)
         if self.input.uses_answers:
             made_frames = self.input.make_from_answers(frame.copy(), before.to_objects(), rng)
             frames = validate_frames(made_frames, len(frame), type(self.input).__name__)
         batches = [to_batch(follow_up_frame, inputs.space) for follow_up_frame in frames]
         afters = []
         for batch in batches:
-            afters.append((yield Query(batch, note=self.name, fresh=fresh)))
+            afters.append((yield Query(batch, scores, note=self.name, fresh=fresh)))
         pairs = list(zip(batches, afters, strict=True))
         return self.judge_all(np.arange(len(inputs)), inputs, before, pairs, applies)
 
@@ -536,9 +624,10 @@ class PatternRelation(Relation):
         judged = answered if applies is None else answered & applies
         verdicts = np.full(len(rows), UNDEFINED, dtype=np.int8)
         if judged.any():
-            frame = source.take(np.flatnonzero(judged)).frame
-            answers = [outputs.values[judged] for _, outputs in follow_ups]
-            as_expected = self.output.judge(frame, before.values[judged], answers)
+            rows_judged = np.flatnonzero(judged)
+            answers = [outputs.take(rows_judged) for _, outputs in follow_ups]
+            frame = source.take(rows_judged).frame
+            as_expected = self.output.judge_outputs(frame, before.take(rows_judged), answers)
             as_expected = validate_booleans("the output pattern", self.name, as_expected, int(judged.sum()), "groups")
             verdicts[judged] = np.where(as_expected, HOLDS, VIOLATED)
         if applies is not None:
@@ -597,7 +686,7 @@ class PatternRelation(Relation):
         return facts + self.output.explain_difference(first.before.values[0], afters)
 
     def __repr__(self) -> str:
-        return f"PatternRelation({self.name!r}, {self.promise})"
+        return f"{type(self).__name__}({self.name!r}, {self.promise})"
 
     def __str__(self) -> str:
         columns = ", ".join(self.about)

@@ -310,7 +310,5 @@ def _query_model(
 
 def _make_reader(name: str, outcome: object, loans: LoanData) -> ChangeRelation:
     """Return a relation that reads answers as probabilities of default; the column it would change does not matter."""
-    reader = ChangeRelation(name, Change(column="any", amount=0), outcome=outcome, outcome_guesses=DEFAULT_OUTCOMES)
-    if outcome is None and loans.outcome is not None:
-        reader.outcome = loans.outcome
-    return reader
+    label = loans.outcome if outcome is None else outcome
+    return ChangeRelation(name, Change(column="any", amount=0), outcome=label, outcome_guesses=DEFAULT_OUTCOMES)
