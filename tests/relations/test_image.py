@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 import datamorphic as dm
-from datamorphic.morphisms.image_moves import ImageShift
-from datamorphic.relations.image import BlockRelation
+from datamorphic.morphisms.image_moves import ImageBrightness, ImageShift
+from datamorphic.relations.image import BlockChange, BlockRelation
+from datamorphic.relations.one_way import OneWay
 
 IMAGES = np.random.default_rng(0).integers(0, 17, (60, 6, 6)).astype(np.float64)
 WAVES = np.sin(np.linspace(0, 6, 30) + np.arange(20)[:, None])
@@ -115,3 +116,19 @@ def test_tables_have_no_image_relations_and_wrong_arguments_give_one_line():
 def test_a_check_without_named_relations_works_on_images():
     report = dm.check(predict_bright, IMAGES, inputs=20)
     assert report.passed
+
+
+def test_a_change_of_images_composes_with_every_expectation():
+    brighter = BlockChange(move=ImageBrightness(amount=0.1))
+    relations = [
+        brighter >> dm.patterns["Monotone"].output(),
+        brighter >> OneWay(direction="up"),
+        brighter.then(brighter) >> dm.patterns["Monotone"].output(),
+    ]
+    for relation in relations:
+        assert dm.check(lambda images: images.mean(axis=(1, 2)), IMAGES, relation).table["violated"].tolist() == [0]
+        report = dm.check(lambda images: -images.mean(axis=(1, 2)), IMAGES, relation)
+        assert report.table["violated"].tolist() == [len(IMAGES)]
+    assert relations[0].name == "Change of images or sequences >> Monotone"
+    table = dm.check(lambda frame: frame["x"] > 0, pd.DataFrame({"x": [0.0, 1.0]}), relations[0]).table
+    assert table["inapplicable"].tolist() == [2]

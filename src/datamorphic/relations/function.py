@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -371,6 +371,10 @@ class FunctionRelation(SystemRelation):
     def fitted_to(self, sut: Executor, inputs: Points) -> SystemRelation:
         """Return the relation with the space of the system."""
         return _FittedFunctionRelation(self, sut.space or inputs.space)
+
+    def named(self, name: str, *, statement: str | None = None) -> Self:
+        """Return the relation with another name, and another statement if there is one."""
+        return replace(self, name=name, statement=self.statement if statement is None else statement)
 
     def with_tolerance(self, tolerance: float) -> FunctionRelation:
         """Return the relation with another tolerance."""

@@ -6,7 +6,7 @@ violation is a fault depends on the learner: see `datamorphic.relations.learner.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, Literal
 
@@ -28,20 +28,6 @@ Rng = np.random.Generator
 class TrainingChange:
     """A change of training data and test cases; with an expectation it is a relation: ``change >> SameLabels()``.
 
-    Attributes
-    ----------
-    clause : str
-        The change in words.
-    needs : tuple of str
-        Its assumptions, as sentences.
-    shares : {"all", "label", "case"}
-        Which test cases share one follow-up: all, those with the same predicted label, or none.
-    regressors : bool
-        Whether the labels of the rows may be numbers.
-    firm : bool
-        Whether a violation must also occur in most slightly perturbed copies of the data. Otherwise it depends on
-        a tie, such as the choice among neighbours at equal distance.
-
     Examples
     --------
     >>> class Backwards(TrainingChange):
@@ -53,11 +39,11 @@ class TrainingChange:
     LearnerRelation('training rows in reverse order')
     """
 
-    clause: str = ""
-    needs: tuple[str, ...] = ()
-    shares: Literal["all", "label", "case"] = "all"
-    regressors: bool = False
-    firm: bool = True
+    clause: str = ""  # the change in words
+    needs: tuple[str, ...] = ()  # the assumptions, as sentences
+    shares: Literal["all", "label", "case"] = "all"  # which test cases share one follow-up
+    regressors: bool = False  # whether the labels of the rows may be numbers
+    firm: bool = True  # whether a violation must also occur in most slightly perturbed copies of the data
 
     def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
         """Return why the change cannot be made; empty if it can.
@@ -78,8 +64,8 @@ class TrainingChange:
     def follow_up(self, data: Training, labels: Any, rng: Rng) -> Training | None:
         """Return the follow-up data; `labels` are those of the source fit.
 
-        The test cases must keep their number and order. If they share a follow-up by label, all labels are the same. For a
-        clusterer, `labels` are the partition of the rows; None is returned if it has no suitable cluster.
+        The test cases must keep their number and order. If they share a follow-up by label, all labels are the same. For an
+        expectation about clusters, `labels` are the partition of the rows; None is returned if it has no suitable cluster.
         """
         raise NotImplementedError(f"{type(self).__name__} must implement follow_up(), which makes the follow-up data.")
 
@@ -106,25 +92,13 @@ class TrainingChange:
 
 
 class SameLabels:
-    """The labels of the test cases stay the same; subclasses expect others.
-
-    Attributes
-    ----------
-    clause : str
-        The expectation in words.
-    scores : bool
-        Whether the scores of the classes must be as expected, too.
-    labelled : bool
-        Whether the training rows need labels; if not, the answer is a partition of the rows.
-    seeded : bool
-        Whether violations are set aside if the answers depend on ``random_state``.
-    """
+    """The labels of the test cases stay the same; subclasses expect others."""
 
     name: str = ""  # of the relation
-    clause: str = "the same labels"
-    scores: bool = True
-    labelled: bool = True
-    seeded: bool = False
+    clause: str = "the same labels"  # the expectation in words
+    scores: bool = True  # whether the scores of the classes must be as expected, too
+    labelled: bool = True  # whether the training rows need labels; if not, the answer is a partition of the rows
+    seeded: bool = False  # whether violations are set aside if the answers depend on ``random_state``
 
     def expected(self, labels: Any, data: Training, made: Training) -> Any:
         """Return the labels that the follow-up fit must give; by default the same."""
@@ -271,6 +245,10 @@ class ClusterRelation(SameClusters, LearnerRelation):
     input_noun = "the input is rows, the output is a partition of them into clusters and noise"
     regressors = True
 
+    def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training | None:
+        """Return the follow-up data; `partition` has the cluster of each row. None if it has no suitable cluster."""
+        return super().follow_up(data, partition, rng)
+
 
 class _ComposedRelation(LearnerRelation):
     """The relation that a change and an expectation make."""
@@ -322,6 +300,11 @@ class _ComposedRelation(LearnerRelation):
 
 class _ComposedClusterRelation(_ComposedRelation, ClusterRelation):
     """The relation that a change and an expectation about clusters make."""
+
+
+def name_relations(relations: Mapping[str, LearnerRelation]) -> dict[str, LearnerRelation]:
+    """Return relations with the names of a table."""
+    return {name: relation.named(name) for name, relation in relations.items()}
 
 
 def compute_widths(data: Training, low: float = 0.0, high: float = 1.0) -> Floats:

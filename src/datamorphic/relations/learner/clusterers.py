@@ -10,7 +10,7 @@ from ..._text import pluralize
 from ..._typing import SupportsFit
 from ...space.partition import RowPartition
 from ...systems.training import Places, Training
-from .base import LearnerRelation, Rng, SameClusters, TrainingChange, compute_widths, shuffle_positions
+from .base import Rng, SameClusters, TrainingChange, compute_widths, name_relations, shuffle_positions
 from .sklearn import Refit
 from .xie import ConstantAttribute, PermutedAttributes
 
@@ -135,17 +135,16 @@ def _draw_cluster(partition: RowPartition, rng: Rng) -> Places | None:
     return np.flatnonzero(partition.array == rng.choice(clusters)) if clusters else None
 
 
-CLUSTER_RELATIONS: dict[str, LearnerRelation] = {
-    name: (change >> expectation).named(name)
-    for name, change, expectation in (
-        ("fitted again", _FittedAgain(), SameClusters()),
-        ("rows reordered", _RowsReordered(), _RowsKeepClusters()),
-        ("rows doubled", _RowsDoubled(), _CopiesKeepClusters()),
-        ("all features scaled", _AllScaled(), SameClusters()),
-        ("all features shifted", _AllShifted(), SameClusters()),
-        ("features reordered", _PermutedFeatures(), SameClusters()),
-        ("constant feature", _ConstantFeature(), SameClusters()),
-        ("row on its centre", _RowOnCentre(), SameClusters()),
-        ("far cluster", _FarCluster(), _CopyIsCluster()),
-    )
-}
+CLUSTER_RELATIONS = name_relations(
+    {
+        "fitted again": _FittedAgain() >> SameClusters(),
+        "rows reordered": _RowsReordered() >> _RowsKeepClusters(),
+        "rows doubled": _RowsDoubled() >> _CopiesKeepClusters(),
+        "all features scaled": _AllScaled() >> SameClusters(),
+        "all features shifted": _AllShifted() >> SameClusters(),
+        "features reordered": _PermutedFeatures() >> SameClusters(),
+        "constant feature": _ConstantFeature() >> SameClusters(),
+        "row on its centre": _RowOnCentre() >> SameClusters(),
+        "far cluster": _FarCluster() >> _CopyIsCluster(),
+    }
+)

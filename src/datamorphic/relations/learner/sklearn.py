@@ -12,13 +12,13 @@ from ...space.labels import to_object_array
 from ...systems.learner import has_weight_parameter
 from ...systems.training import Array, Training
 from .base import (
-    LearnerRelation,
     Rng,
     SameLabel,
     SameLabels,
     TrainingChange,
     has_named_class_weights,
     list_other_classes,
+    name_relations,
     replace_labels,
     shuffle_positions,
 )
@@ -141,16 +141,14 @@ class _ConstantFirst(ConstantAttribute):
     first = True
 
 
-LEARNER_RELATIONS: dict[str, LearnerRelation] = {
-    relation.name: relation
-    for relation in (
-        *XIE_RELATIONS,
-        (Refit() >> SameLabels()).named("refit"),
-        (_SampleOrder() >> SameLabels()).named("sample order"),
-        (_RenamedLabels() >> _RenamedAlike()).named("label renaming"),
-        (_OverruledCase() >> _AddedLabel()).named("overruled"),
-        (_RowWeights() >> SameLabels()).named("weights"),
-        (_SparseMatrix() >> SameLabels()).named("sparse"),
-        (_ConstantFirst() >> SameLabels()).named("constant column"),
-    )
-}
+LEARNER_RELATIONS = XIE_RELATIONS | name_relations(
+    {
+        "refit": Refit() >> SameLabels(),
+        "sample order": _SampleOrder() >> SameLabels(),
+        "label renaming": _RenamedLabels() >> _RenamedAlike(),
+        "overruled": _OverruledCase() >> _AddedLabel(),
+        "weights": _RowWeights() >> SameLabels(),
+        "sparse": _SparseMatrix() >> SameLabels(),
+        "constant column": _ConstantFirst() >> SameLabels(),
+    }
+)

@@ -12,7 +12,6 @@ from ..._typing import SupportsFit
 from ...space.labels import to_object_array
 from ...systems.training import Array, Floats, Training
 from .base import (
-    LearnerRelation,
     Rng,
     SameLabel,
     SameLabels,
@@ -23,6 +22,7 @@ from .base import (
     find_label_obstacle,
     get_comparable_labels,
     list_other_classes,
+    name_relations,
     replace_labels,
     shuffle_positions,
     star_labels,
@@ -259,22 +259,24 @@ class _PermutedValues(TrainingChange):
         return replace(data, x=x)
 
 
-XIE_RELATIONS: tuple[LearnerRelation, ...] = (
-    (_SameMap() >> SameLabels()).named("MR-0"),
-    (_MirroredMap() >> SameLabels()).named("MR-0 mirrored"),
-    (_SubsetMap() >> SameLabels()).named("MR-0 subset"),
-    (_PermutedLabels() >> _PermutedAlike()).named("MR-1.1"),
-    (PermutedAttributes() >> SameLabels()).named("MR-1.2"),
-    (ConstantAttribute() >> SameLabels()).named("MR-2.1"),
-    (_InformativeAttribute() >> SameLabel()).named("MR-2.2"),
-    (_InformativeShared() >> SameLabel()).named("MR-2.2 shared"),
-    (_RepredictedCase() >> SameLabel()).named("MR-3.1"),
-    (_DuplicatedClass() >> SameLabel()).named("MR-3.2"),
-    (_DuplicatedProbableClass() >> _DoubledOdds()).named("MR-3.2 odds"),
-    (_StarredCopies() >> SameLabel()).named("MR-4.1"),
-    (_StarredSubset() >> SameLabel()).named("MR-4.1 subset"),
-    (_RelabelledRows() >> SameLabel()).named("MR-4.2"),
-    (_RemovedClass() >> SameLabel()).named("MR-5.1"),
-    (_RemovedRows() >> SameLabel()).named("MR-5.2"),
-    (_PermutedValues() >> SameLabels()).named("MR-NBC"),
+XIE_RELATIONS = name_relations(
+    {
+        "MR-0": _SameMap() >> SameLabels(),
+        "MR-0 mirrored": _MirroredMap() >> SameLabels(),
+        "MR-0 subset": _SubsetMap() >> SameLabels(),
+        "MR-1.1": _PermutedLabels() >> _PermutedAlike(),
+        "MR-1.2": PermutedAttributes() >> SameLabels(),
+        "MR-2.1": ConstantAttribute() >> SameLabels(),
+        "MR-2.2": _InformativeAttribute() >> SameLabel(),
+        "MR-2.2 shared": _InformativeShared() >> SameLabel(),
+        "MR-3.1": _RepredictedCase() >> SameLabel(),
+        "MR-3.2": _DuplicatedClass() >> SameLabel(),
+        "MR-3.2 odds": _DuplicatedProbableClass() >> _DoubledOdds(),
+        "MR-4.1": _StarredCopies() >> SameLabel(),
+        "MR-4.1 subset": _StarredSubset() >> SameLabel(),
+        "MR-4.2": _RelabelledRows() >> SameLabel(),
+        "MR-5.1": _RemovedClass() >> SameLabel(),
+        "MR-5.2": _RemovedRows() >> SameLabel(),
+        "MR-NBC": _PermutedValues() >> SameLabels(),
+    }
 )
