@@ -72,10 +72,15 @@ class FirstRow(ClassifierMixin, BaseEstimator):
 def test_systems_and_learners_have_the_smallest_examples():
     table = pd.DataFrame({"a": [0.5, 1.5, 2.5] * 10, "b": np.arange(30.0), "c": list("xyz") * 10})
     report = dm.check(lambda frame: frame["a"] > 1, table, dm.invariant("a"))
-    case = report.shrunk(0).groups.source.frame.iloc[0]
-    assert case[["b", "c"]].tolist() == [14.0, "x"]
+    example = report.shrunk(0).example
+    assert (example.case["b"], example.case["c"]) == (14.0, "x")
+    assert (example.case["a"] > 1, example.changed["a"] > 1) == (example.answer, example.new_answer)
+    assert example.text == f"another a alone does not change the answer: {example.answer} becomes {example.new_answer}"
     batch = dm.check(lambda frame: np.arange(len(frame)) > 3, table, "row order").shrunk(0).groups.batch
     assert len(batch) == 5
     smallest = dm.check(FirstRow(), "random", "sample order", inputs=10).shrunk(0)
     assert smallest.size == (2, 1)
     assert (smallest.source.numbers % 1 == 0).all()
+    assert list(smallest.example.case) == ["a0"]
+    assert (smallest.example.answer, smallest.example.new_answer) == (smallest.before, smallest.after)
+    assert smallest.example.text.startswith("the training rows in another order: ")

@@ -203,6 +203,8 @@ def test_violations_show_which_rows_changed_and_are_replayed(tmp_path):
     report = check(FirstRowMoved(3), store=f"sqlite:///{tmp_path / 'runs.db'}", **options)
     assert not report.passed
     violation = report.shrunk(0)
+    assert len(violation.example.case) == violation.follow_up.x.shape[1]
+    assert violation.example.answer == violation.before
     assert violation.shrunk
     assert violation.size[0] < 8
     assert violation.changed_rows

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._text import format_short, pluralize
+from ...core.result import Example
 from ...errors import DataError
 from ...reporting.block_pictures import describe_block_change
 from ...reporting.marked_text import MarkedText, has_several_words
@@ -100,6 +101,19 @@ class LearnerViolation:
         """What the tables of rows hold."""
         return "Training rows with their labels, then the test case"
 
+    def _list_case_cells(self) -> list[tuple[str, Any]]:
+        return _list_cells(_to_dense(self.source.t), 0)
+
+    @property
+    def example(self) -> Example:
+        """The test case with its labels, as in the findings of a test."""
+        return Example(
+            text=f"{self.change_text}: {self.before} before, {self.after} after, {self.expected} expected",
+            case={name: _to_python(value) for name, value in self._list_case_cells()},
+            answer=_to_python(self.before),
+            new_answer=_to_python(self.after),
+        )
+
     def describe(self) -> str:
         """Return the violation as lines: the training data, the case, its labels."""
         lines = [
@@ -138,6 +152,9 @@ class ClusterViolation(LearnerViolation):
     `before` and `after` are the partitions of the rows before and after the change, `expected` the partition that the rows
     should have after the change.
     """
+
+    def _list_case_cells(self) -> list[tuple[str, Any]]:
+        return _list_cells(_to_dense(self.follow_up.x), self.changed_rows[0])
 
     @property
     def changed_rows(self) -> list[int]:
@@ -261,11 +278,15 @@ def _format_rows(data: Training, clusters: list[str] | None = None) -> list[str]
     ]
 
 
-def _format_row(table: Any, row: int) -> str:
+def _list_cells(table: Any, row: int) -> list[tuple[str, Any]]:
+    """Return the names and values of a row."""
     if hasattr(table, "columns"):
-        values = list(table.iloc[row].items())
-    else:
-        values = [(f"a{place}", value) for place, value in enumerate(table[row].tolist())]
+        return list(table.iloc[row].items())
+    return [(f"a{place}", value) for place, value in enumerate(table[row].tolist())]
+
+
+def _format_row(table: Any, row: int) -> str:
+    values = _list_cells(table, row)
     text = ", ".join(f"{name}={format_short(value)}" for name, value in values[:MAX_ATTRIBUTES_SHOWN])
     return text + (", ..." if len(values) > MAX_ATTRIBUTES_SHOWN else "")
 
@@ -320,6 +341,20 @@ class ModelViolation:
     def facts(self) -> list[tuple[str, str]]:
         """The violation as terms and texts: the case, its answer, the change, remarks."""
         return [(term.capitalize(), text) for term, text in (*list_example_parts(self.groups), *self.remarks)]
+
+    @property
+    def example(self) -> Example:
+        """The case, what changes and both answers, as in the findings of a test."""
+        first = self.groups.take(slice(0, 1))
+        source, follow_up = _to_dicts(first)
+        before, after = first.before.values[0], first.after.values[0]
+        return Example(
+            text=f"{split_statement(self.says)[0]}: {_format_value(before)} becomes {_format_value(after)}",
+            case=source,
+            answer=_to_python(before),
+            changed=_find_changes(source, follow_up),
+            new_answer=_to_python(after),
+        )
 
     def describe(self) -> str:
         """Return the violation as lines of text."""
