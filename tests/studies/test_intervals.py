@@ -17,6 +17,7 @@ from datamorphic.studies.intervals import (
     label_figure,
     read_labelled_figure,
 )
+from datamorphic.studies.real_data import compute_statistic
 from datamorphic.studies.rows import OurFigure
 from datamorphic.studies.workload import SCALES, Job, Workbench
 from support.studies import measure_jobs
@@ -94,3 +95,12 @@ def test_the_workbench_keeps_the_spread():
     assert bench.estimate(one, "walks") == OurFigure(20.0, 0.5, 7)
     assert math.isnan(bench.estimate(one, "cost").margin)
     assert read_labelled_figure({"a": 1.0}, "a").value == 1.0
+
+
+def test_a_mean_of_which_a_part_was_not_measured_is_missing():
+    measured, infinite = OurFigure(2.0, 0.5, 10), OurFigure(math.inf)
+    assert average_figures([measured, infinite]) == measured
+    assert math.isnan(average_figures([measured, OurFigure(math.nan)]).value)
+    for kind in ("total", "mean", "stdev", "max", "min"):
+        assert math.isnan(compute_statistic([measured, OurFigure(math.nan)], kind).value)
+    assert math.isinf(compute_statistic([infinite, infinite], "mean").value)

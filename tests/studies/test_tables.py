@@ -9,6 +9,7 @@ import pytest
 from datamorphic.studies import learner_relations
 from datamorphic.studies.catalogue import TABLES
 from datamorphic.studies.published import published
+from datamorphic.studies.run import study
 from datamorphic.studies.workload import SCALES, Workbench
 
 #: tables of which some figures have no row: mutants without a stand-in, or mutants that are ours
@@ -28,3 +29,9 @@ def test_every_figure_has_a_row(table):
 def test_every_figure_of_weka_has_a_row_without_weka(monkeypatch):
     monkeypatch.setattr(learner_relations, "explain_missing_weka", lambda: "Weka was not found.")
     test_every_figure_has_a_row("003-1")
+
+
+def test_figures_of_trees_that_were_not_all_measured_are_missing():
+    result = study("004-3", scale="tiny", seed=77, budget="1 runs", progress=False)
+    assert result.unfinished
+    assert result.rows["ours"].isna().all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,25 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from .._tables import read_document, read_rows
 from .._text import pluralize
 from ..errors import DataError
-from . import (
-    coded_classifiers,
-    credit_models,
-    group_measures,
-    group_selection,
-    group_simulations,
-    group_trials,
-    groups,
-    learner_relations,
-    mutants,
-    pattern_scopes,
-    real_data,
-    routes,
-    searches,
-    translations,
-    tree_scores,
-    trees,
-    worked_examples,
-)
+from . import real_data
 from .figures import list_figures
 from .published import tables
 from .rows import Row
@@ -39,30 +22,6 @@ if TYPE_CHECKING:
 
 
 TableBuilder = Callable[[Workbench], list[Row]]
-
-#: modules whose functions tables.csv and studies.toml name
-_MODULES = {
-    module.__name__.rpartition(".")[2]: module
-    for module in (
-        coded_classifiers,
-        credit_models,
-        group_measures,
-        group_selection,
-        group_simulations,
-        group_trials,
-        groups,
-        learner_relations,
-        mutants,
-        pattern_scopes,
-        real_data,
-        routes,
-        searches,
-        translations,
-        tree_scores,
-        trees,
-        worked_examples,
-    )
-}
 
 
 def _format_explorations(scale: Scale) -> str:
@@ -111,9 +70,10 @@ class _StudyTable:
 def _find_function(name: str) -> Callable[..., Any]:
     """Return a function of a module of studies: "groups.build_time_table"."""
     module, _, function = name.partition(".")
-    if not hasattr(_MODULES.get(module), function):
-        raise DataError(f"There is no function {name!r} in the modules of studies.")
-    return cast(Callable[..., Any], getattr(_MODULES[module], function))
+    try:
+        return cast(Callable[..., Any], getattr(importlib.import_module(f".{module}", __package__), function))
+    except (ImportError, AttributeError) as error:
+        raise DataError(f"There is no function {name!r} in the modules of studies.") from error
 
 
 def _find_amount(name: str) -> Callable[[Scale], str]:

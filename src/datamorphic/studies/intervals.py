@@ -116,14 +116,14 @@ def from_bounds(estimated: Measure, trials: float) -> OurFigure:
 
 
 def average_figures(figures: Iterable[OurFigure]) -> OurFigure:
-    """Return the mean of independent figures; infinite ones are left out, as published.
+    """Return the mean of independent figures; infinite ones are left out, as published. It is NaN if one was not measured.
 
     Examples
     --------
     >>> average_figures([OurFigure(1.0, 0.3, 10), OurFigure(2.0, 0.4, 10)])
     OurFigure(value=1.5, margin=0.25, trials=20.0)
     """
-    finite = [figure for figure in figures if math.isfinite(figure.value)]
+    finite = [figure for figure in figures if not math.isinf(figure.value)]
     if not finite:
         return OurFigure(math.nan)
     margin = math.hypot(*(figure.margin for figure in finite)) / len(finite)

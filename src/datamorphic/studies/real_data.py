@@ -39,14 +39,16 @@ def _measure_all_counts(bench: Workbench, strategy: str, data: str, subject: str
     return [bench.estimate(job, measure) for job in jobs]
 
 
-def _compute_statistic(figures: list[OurFigure], kind: str) -> OurFigure:
+def compute_statistic(figures: list[OurFigure], kind: str) -> OurFigure:
     """Return a statistic; totals and means have intervals, and so have extremes, which are one of the figures."""
     if kind == "total":
         mean, count = average_figures(figures), len(figures)
         return OurFigure(math.fsum(figure.value for figure in figures), mean.margin * count, mean.trials)
+    if any(math.isnan(figure.value) for figure in figures):  # not measured yet
+        return OurFigure(math.nan)
     finite_figures = [figure for figure in figures if math.isfinite(figure.value)]
-    if not finite_figures:  # no pair at all, or not measured yet
-        return OurFigure(math.inf if figures and math.isinf(figures[0].value) else math.nan)
+    if not finite_figures:  # no pair at all
+        return OurFigure(math.inf if figures else math.nan)
     if kind == "mean":
         return average_figures(finite_figures)
     if kind == "stdev":
@@ -88,7 +90,7 @@ def _build_cell(table: str, figure: Any, bench: Workbench) -> Row | None:
         if (kind == "total" and len(counts) != 10) or (kind == "stdev" and len(counts) < 2):
             return None
         values = _measure_all_counts(bench, figure.strategy, figure.data, figure.subject, measure)
-        ours = _compute_statistic(values, kind)
+        ours = compute_statistic(values, kind)
         note = describe_part(counts, 10, f"numbers of {'rows' if figure.strategy == 'directed_walk' else 'walks'}")
         return make_row(figure, table, figure.strategy, figure.subject, kind, ours=ours, column=measure, notes=[note])
     walks = int(figure.walks)
@@ -114,10 +116,10 @@ def build_overall_table(table: str, bench: Workbench, data: str = "") -> list[Ro
             continue
         inner = "stdev" if kind == "stdev" else "mean"
         model_values = [
-            _compute_statistic(_measure_all_counts(bench, figure.strategy, figure.data, model, measure), inner)
+            compute_statistic(_measure_all_counts(bench, figure.strategy, figure.data, model, measure), inner)
             for model in models
         ]
-        ours = _compute_statistic(model_values, "mean" if kind == "stdev" else kind)
+        ours = compute_statistic(model_values, "mean" if kind == "stdev" else kind)
         notes = [describe_part(models, MODEL_COUNT, "models")]
         rows.append(make_row(figure, table, figure.data, figure.strategy, ours=ours, notes=notes))
     return rows

@@ -203,7 +203,7 @@ def build_count_table(table: str, bench: Workbench) -> list[Row]:
     for figure in iterate_figures(published(table)):
         measure, notes = figure.measure, [MEDIAN_NOTE, *_describe_measure(figure.measure)]
         if figure.subject in STATISTICS:
-            medians = [statistics.median(_measure_all_trees(bench, name, measure)) for name in names]
+            medians = [float(np.median(_measure_all_trees(bench, name, measure))) for name in names]
             value = STATISTICS[figure.subject](medians) if is_known(medians) else math.nan
             ours = OurFigure(value, trials=len(names) * count_trees(bench.scale))
             notes.append(describe_part([format_name(name) for name in names], len(list_published_sets()), "data sets"))
@@ -228,5 +228,5 @@ def _build_equal_row(table: str, name: str, bench: Workbench) -> Row:
     theirs = {f.measure: f.published for f in iterate_figures(published(table)) if f.subject == name}
     wanted = tuple(theirs[measure] for measure in compared)
     trees = list(zip(*(_measure_all_trees(bench, name, measure) for measure in compared), strict=True))
-    share = estimate_share(trees.count(wanted), len(trees))
+    share = estimate_share(trees.count(wanted), len(trees)) if is_known(*trees) else OurFigure(math.nan)
     return share.to_row(format_name(name), "equal, %", EQUAL_NOTE if table == "004-4" else "")
