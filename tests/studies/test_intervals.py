@@ -104,3 +104,5 @@ def test_a_mean_of_which_a_part_was_not_measured_is_missing():
     for kind in ("total", "mean", "stdev", "max", "min"):
         assert math.isnan(compute_statistic([measured, OurFigure(math.nan)], kind).value)
     assert math.isinf(compute_statistic([infinite, infinite], "mean").value)
+    assert compute_statistic([measured, infinite], "max") == measured
+    assert math.isnan(average_figures([]).value)

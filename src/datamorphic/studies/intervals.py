@@ -116,16 +116,19 @@ def from_bounds(estimated: Measure, trials: float) -> OurFigure:
 
 
 def average_figures(figures: Iterable[OurFigure]) -> OurFigure:
-    """Return the mean of independent figures; infinite ones are left out, as published. It is NaN if one was not measured.
+    """Return the mean of independent figures; infinite ones are left out, as published.
+
+    It is infinite if all are, and NaN if one was not measured.
 
     Examples
     --------
     >>> average_figures([OurFigure(1.0, 0.3, 10), OurFigure(2.0, 0.4, 10)])
     OurFigure(value=1.5, margin=0.25, trials=20.0)
     """
+    figures = list(figures)
     finite = [figure for figure in figures if not math.isinf(figure.value)]
     if not finite:
-        return OurFigure(math.nan)
+        return OurFigure(math.inf if figures else math.nan)
     margin = math.hypot(*(figure.margin for figure in finite)) / len(finite)
     return OurFigure(
         math.fsum(figure.value for figure in finite) / len(finite),

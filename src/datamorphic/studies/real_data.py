@@ -41,16 +41,12 @@ def _measure_all_counts(bench: Workbench, strategy: str, data: str, subject: str
 
 def compute_statistic(figures: list[OurFigure], kind: str) -> OurFigure:
     """Return a statistic; totals and means have intervals, and so have extremes, which are one of the figures."""
+    mean = average_figures(figures)
     if kind == "total":
-        mean, count = average_figures(figures), len(figures)
-        return OurFigure(math.fsum(figure.value for figure in figures), mean.margin * count, mean.trials)
-    if any(math.isnan(figure.value) for figure in figures):  # not measured yet
-        return OurFigure(math.nan)
+        return OurFigure(math.fsum(figure.value for figure in figures), mean.margin * len(figures), mean.trials)
+    if kind == "mean" or not math.isfinite(mean.value):  # no pair at all, or not measured yet
+        return mean
     finite_figures = [figure for figure in figures if math.isfinite(figure.value)]
-    if not finite_figures:  # no pair at all
-        return OurFigure(math.inf if figures else math.nan)
-    if kind == "mean":
-        return average_figures(finite_figures)
     if kind == "stdev":
         values = [figure.value for figure in finite_figures]
         return OurFigure(statistics.stdev(values) if len(values) > 1 else math.nan)
