@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._lazy import pd
 from .._text import format_short, pluralize
 from ..core.result import Example
 from ..errors import DataError
@@ -17,9 +18,6 @@ from ..space.blocks import split_value_name
 from ..space.outputs import Outputs
 from ..space.points import Batch
 from ..space.serialisation import value_to_json
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_FEATURES_PER_CASE = 6
 MAX_TEXT_CHARACTERS = 300  # of a text with marked words
@@ -53,8 +51,6 @@ def extract_case(batch: Batch, row: int) -> dict[str, Any]:
 
 def extract_row(frame: pd.DataFrame, row: int) -> dict[str, Any]:
     """Return one row of a frame as a dict of JSON-serialisable values."""
-    import pandas as pd
-
     # column by column: as one row, whole numbers beside others would become floats
     values = [frame.iloc[row : row + 1, column].tolist()[0] for column in range(frame.shape[1])]
     return {

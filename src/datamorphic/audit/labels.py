@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._text import to_text
 from ..space.labels import shorten_label
 
@@ -19,8 +20,6 @@ MIN_PAIRING_CHI_SQUARE = 15.1
 
 def find_missing_labels(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Return which labels are missing: NaN, None or NaT."""
-    import pandas as pd
-
     return np.asarray(pd.isna(pd.Series(list(values), dtype=object)), dtype=bool)
 
 
@@ -32,8 +31,6 @@ def to_label_texts(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     >>> to_label_texts(np.array([1.0, 2.5])).tolist(), to_label_texts(np.array(["1", "a"])).tolist()
     (['1', '2.5'], ['1', 'a'])
     """
-    import pandas as pd
-
     codes, unique_values = pd.factorize(np.asarray(values, dtype=object), use_na_sentinel=False)
     texts = np.array([_format_label(value) for value in unique_values], dtype=object)
     return texts[codes] if len(texts) else np.empty(0, dtype=object)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._text import suggest_name
 from .._typing import DataLike, FilePath, ModelLike
 from .._validation import reject
@@ -25,7 +26,6 @@ from .context import TestedModel
 from .expectations import Expectations
 
 if TYPE_CHECKING:
-    import pandas as pd
     from sklearn.base import BaseEstimator
 
 
@@ -123,8 +123,6 @@ def load_reference(
     reference: DataLike | FilePath | None, target: str | None, subject: SubjectUnderTest
 ) -> tuple[pd.DataFrame | None, npt.NDArray[Any] | None]:
     """Return the inputs of the training data and their labels, each None if not given."""
-    import pandas as pd
-
     if reference is None:
         return None, None
     frame = to_plain_data(reference)

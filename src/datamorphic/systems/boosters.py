@@ -6,17 +6,15 @@ import json
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._validation import import_optional
 from ..errors import ModelError
 from .watchdog import make_temporary_folder
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LIBRARY_BY_SUFFIX = {".json": "xgboost", ".ubj": "xgboost", ".txt": "lightgbm", ".cbm": "catboost"}
 CATBOOST_CLASS_LOSSES = ("Logloss", "CrossEntropy", "MultiClass", "MultiClassOneVsAll")
@@ -153,8 +151,6 @@ class XGBoostCategoryModel:
 
     def _prepare(self, rows: pd.DataFrame | npt.NDArray[Any]) -> Any:
         """Return a frame with the categories of the model."""
-        import pandas as pd
-
         if not isinstance(rows, pd.DataFrame):
             return rows
         booster = self.model.get_booster()
@@ -212,8 +208,6 @@ class LightGBMBooster:
 
     def _prepare(self, rows: pd.DataFrame | npt.NDArray[Any]) -> Any:
         """Return a frame with its columns in order, and with text as categories, which is how LightGBM knows it."""
-        import pandas as pd
-
         if not isinstance(rows, pd.DataFrame):
             return rows
         if hasattr(self, "feature_names_in_"):

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from ..errors import UntrustedError
 from .booster_structure import StructureError, validate_booster
 from .boosters import LIBRARY_BY_SUFFIX, import_booster_library, load_booster
@@ -135,8 +136,6 @@ def _query_lightgbm(booster: Any) -> None:
 
 
 def _query_catboost(booster: Any) -> None:
-    import pandas as pd
-
     rows = _sample_rows(len(booster.feature_names_))
     rng = np.random.default_rng(1)
     for column, borders in booster.get_borders().items():  # values on both sides of all borders reach most leaves
@@ -149,8 +148,6 @@ def _query_catboost(booster: Any) -> None:
 
 
 def _query_onnx(model: OnnxModel) -> None:
-    import pandas as pd
-
     columns = model.list_columns()
     frame = pd.DataFrame(_sample_rows(len(columns)), columns=list(columns))
     model.execute(frame.astype({name: str for name, is_text in columns.items() if is_text}), scores=True)

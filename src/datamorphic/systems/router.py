@@ -15,9 +15,10 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._estimates import refuse_many_rows
+from .._lazy import pd
 from .._text import suggest_name
 from .._validation import (
     check_types,
@@ -34,9 +35,6 @@ from .base import ResourceSystem, ScoreRequest
 from .coerce import join_row_answers
 from .osm_places import PlaceIndex, read_places
 from .watchdog import make_temporary_folder, run_program
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MODES = ("auto", "bicycle", "pedestrian")
 START, GOAL, VIA, MODE = "start", "goal", "via", "mode"
@@ -118,8 +116,6 @@ class ValhallaRouter(ResourceSystem):
 
         Only places with a name of their own are drawn. Modes take turns.
         """
-        import pandas as pd
-
         refuse_many_rows("draw_routes", "count", validate_integer("count", "draw_routes", count, 1), 6)
         names = list(self.places.places)
         if len(names) < 2:

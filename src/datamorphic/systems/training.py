@@ -6,17 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._text import pluralize
 from ..errors import DataError
 from ..space.points import RowSelection
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Array = npt.NDArray[Any]
 Table: TypeAlias = "pd.DataFrame | npt.NDArray[Any]"
@@ -167,8 +165,6 @@ class Training:
     def appended(self, t: Table, labels: Array) -> Training:
         """Return the data with more training rows at the end."""
         if self.framed:
-            import pandas as pd
-
             x = pd.concat([self.x, t], ignore_index=True)
             if not x.dtypes.equals(self.x.dtypes):
                 x = x.astype(self.x.dtypes.to_dict())
@@ -190,8 +186,6 @@ class Training:
     @property
     def frame(self) -> pd.DataFrame:
         """The training rows as a frame, with their labels in the last column."""
-        import pandas as pd
-
         x = self.x if self.framed else pd.DataFrame(self.x, columns=[f"a{i}" for i in range(self.x.shape[1])])
         return x.assign(**{"label" if "label" not in x else "label_": self.y})
 
@@ -264,8 +258,6 @@ class TrainingBatch:
     @property
     def frame(self) -> pd.DataFrame:
         """The size of the training data of each row."""
-        import pandas as pd
-
         trainings = [self.trainings[k] for k in self.training_index]
         sizes = [(*training.x.shape, len(training.classes)) for training in trainings]
         return pd.DataFrame(sizes, columns=["rows", "attributes", "labels"])

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._text import format_short, pluralize, suggest_name
 from .._validation import reject
 from ..errors import DataError
 from .weka_jvm import Attribute, Floats
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Array = npt.NDArray[Any]
 TableLike: TypeAlias = "pd.DataFrame | Array | Sequence[Sequence[Any]]"
@@ -143,15 +141,11 @@ def _to_numbers(table: TableLike) -> Array | None:
 
 
 def _to_frame(table: TableLike) -> Any:
-    import pandas as pd
-
     return table if _is_frame(table) else pd.DataFrame(table).infer_objects()
 
 
 def _find_nominal_values(column: pd.Series, name: Hashable) -> NominalValues | None:
     """Return the values of a nominal column; None for a numeric one."""
-    import pandas as pd
-
     if isinstance(column.dtype, pd.CategoricalDtype):
         return NominalValues(column.cat.categories.tolist())
     kind = column.dtype.kind
@@ -193,8 +187,6 @@ def to_labels(y: Iterable[Any]) -> Array:
         raise DataError(f"Labels must be a sequence with one label per row. Got an array of shape {labels.shape}.")
     if labels.dtype.kind in "biufUO":
         return labels
-    import pandas as pd
-
     return pd.Series(labels).astype(object).to_numpy()
 
 
@@ -243,8 +235,6 @@ def _drop_missing(y: pd.Series | Array) -> list[Any]:
     """Return labels or values without missing ones."""
     if y.dtype.kind in "biuU":
         return list(y.tolist())
-    import pandas as pd
-
     return list(y[~pd.isna(y)].tolist())
 
 

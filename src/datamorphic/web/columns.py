@@ -6,14 +6,11 @@ import functools
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from .._lazy import pd
 from ..data.subjects import subjects
 from ..errors import DatamorphicError
 from .subject import ChosenSubject
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_BYTES_READ = 30_000_000  # of a file; of larger ones only the first rows are read
 MAX_ROWS_READ = 5_000  # of large files
@@ -55,8 +52,6 @@ def read_columns(subject: ChosenSubject) -> SubjectColumns:
 @functools.lru_cache(maxsize=64)
 def _read_columns(data: str, target: str, changed: int) -> SubjectColumns:
     """Return the columns of a file; `changed` is the time of its last change, so that a new version is read again."""
-    import pandas as pd
-
     frame = _read_rows(data)
     features = [column for column in frame.columns if str(column) != target]
     numeric = [column for column in features if pd.api.types.is_numeric_dtype(frame[column])]
@@ -95,6 +90,4 @@ def _read_rows(data: str) -> pd.DataFrame:
 
     if data.startswith("data:") or data.endswith(".parquet") or Path(data).stat().st_size <= MAX_BYTES_READ:
         return load_data(data)
-    import pandas as pd
-
     return pd.read_csv(data, nrows=MAX_ROWS_READ, **find_csv_options(data))

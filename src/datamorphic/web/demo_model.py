@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._files import write_file
+from .._lazy import pd
 from ..errors import MissingExtra
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MODEL_NAME, DATA_NAME, TARGET = "demo-loans.skops", "demo-loans.csv", "decision"
 ROWS = 1_000
@@ -35,8 +32,6 @@ def make_loans(rows: int = ROWS, seed: int = 0) -> pd.DataFrame:
     >>> make_loans(200)["decision"].unique().tolist()
     ['declined', 'approved']
     """
-    import pandas as pd
-
     rng = np.random.default_rng(seed)
     age = rng.integers(19, 75, rows)
     income = np.round(rng.lognormal(10.5, 0.45, rows), -2).astype(int)

@@ -11,10 +11,11 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..._lazy import pd
 from ..._text import pluralize
 from ..._typing import FilePath, ModelLike
 from ...errors import AmbiguousData, DataError, ModelError, SystemFailed, UsageError
@@ -34,9 +35,6 @@ from ...systems.files import PICKLE_SUFFIXES, is_model_file
 from ..columns import find_identifiers
 from .code import format_comment_literal, format_feature, format_literal, has_other_dtypes, tidy_feature, to_system_name
 from .relations import DraftRelation, try_relations
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_TRIAL_ROWS = 500  # on which relations are tried
 MIN_VALUES_FOR_INTEGER = 20  # fewer whole floats do not show that a column holds integers

@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from ..._lazy import pd
 from ...reporting.python_code import to_slug
 from ...space.features import Categorical, Feature, Integer
 from ...space.space import Space
 from .code import format_comment_literal, format_literal, make_unique
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NOISE_DIVISOR = 10_000  # noise is a step divided by this
 MIN_INTEGER_FOR_PERCENT = 20  # ten percent of smaller integers are less than one

@@ -9,17 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..._lazy import pd
 from ..._text import format_short
 from ...errors import DataError
 from ...reporting import python_code
 from ...reporting.python_code import to_class_name
 from ...space.features import Categorical, Continuous, Feature, Integer
 from ...space.space import Space
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_LINE_CHARACTERS = 88
 MAX_COMMENT_VALUE_CHARACTERS = 50

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..._lazy import pd
 from ..._text import format_percent, pluralize
 from ..._validation import check_types
 from ...core.result import FileWriter, Measure, Result, make_writer
@@ -17,9 +18,6 @@ from ..decades import count_by_decade
 from ..outcome import RelationOutcome, ViolatingCase
 from .session import CheckSession
 from .violation import LearnerViolation, ModelViolation
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TABLE_COLUMNS = (
     *("relation", "purpose", "necessary", "strictness", "inputs", "violated", "inapplicable", "undefined"),
@@ -232,15 +230,11 @@ class CheckReport(Result):
     @cached_property
     def table(self) -> pd.DataFrame:
         """One row per relation; ``rate`` has the 95% interval ``low`` to ``high``."""
-        import pandas as pd
-
         return pd.DataFrame([entry.row() for entry in self.entries], columns=list(TABLE_COLUMNS))
 
     @cached_property
     def decades(self) -> pd.DataFrame:
         """Violations by the power of ten of their size, one row per relation whose violations have a size."""
-        import pandas as pd
-
         entries = [entry for entry in self.entries if entry.size_noun]
         ranges = list(count_by_decade([size for entry in entries for size in entry.sizes]))
         rows = [
@@ -256,8 +250,6 @@ class CheckReport(Result):
     @property
     def violations(self) -> pd.DataFrame:
         """One row per violating case, necessary relations first."""
-        import pandas as pd
-
         rows = [(entry.relation, entry.necessary, *case) for entry, case in self._violating_cases]
         return pd.DataFrame(rows, columns=["relation", "necessary", *ViolatingCase._fields])
 

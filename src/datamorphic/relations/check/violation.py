@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..._lazy import pd
 from ..._text import format_short, pluralize
 from ...core.result import Example
 from ...errors import DataError
@@ -28,9 +29,6 @@ from ..base import JudgedGroups, split_statement
 from ..learner.base import ClusterRelation
 from ..learner.result import LearnerVerdicts
 from ..learner.waves import LearnerRelationOutcome
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LabelledRows = tuple[list[str], list[tuple[dict[str, str], str]]]  # names of columns; cells and label of each row
 MAX_ROWS_SHOWN = 12  # training rows of an example in text; tables show ten times as many
@@ -563,8 +561,6 @@ def training_from_json(case: Mapping[str, Any]) -> Training:
         if columns is None:
             tables: Any = (np.array(x, dtype=np.float64), np.array(t, dtype=np.float64))
         else:
-            import pandas as pd
-
             tables = (pd.DataFrame(x, columns=columns), pd.DataFrame(t, columns=columns))
         declared_labels = None if labels is None else tuple(value_from_json(label) for label in labels)
         return Training(tables[0], y, tables[1], declared_labels, None if weights is None else np.array(weights, float))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._lazy import pd
 from ..._text import pluralize
 from ..._typing import LearnerLike, ModelLike
 from ..._validation import validate_integer
@@ -62,8 +63,6 @@ def _draw_random_groups(
     numbers.flags.writeable = False
     if not framed:
         return make_training(learner, numbers)
-    import pandas as pd
-
     return make_training(learner, pd.DataFrame(numbers, columns=[f"a{place}" for place in range(features)]))
 
 
@@ -93,8 +92,6 @@ def make_rows_sampler(
     learner: LearnerLike | ModelLike, data: object, target: str | None, rows: int = MAX_TRAINING_ROWS
 ) -> TrainingSampler:
     """Return a sampler of parts of data, of at least `rows` rows or half the data; a target column is left out."""
-    import pandas as pd
-
     if not isinstance(data, pd.DataFrame):
         raise ArgumentError("A relation of clusterers needs a frame of rows, or data='random'.")
     validate_integer("rows", "check", rows, 1)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._lazy import pd
 from ..._text import pluralize, suggest_name
 from ..._validation import validate_integer
 from ...errors import ArgumentError, DataError
@@ -47,8 +48,6 @@ def draw_random_training(
     numbers.flags.writeable = False  # a relation that writes to its data would change them for other relations
     if not framed:
         return Training(numbers[:rows], y, numbers[rows:], labels)
-    import pandas as pd
-
     names = [f"a{place}" for place in range(RANDOM_ATTRIBUTE_COUNT)]
     x, t = (pd.DataFrame(part, columns=names) for part in (numbers[:rows], numbers[rows:]))
     return Training(x, y, t, labels)
@@ -64,8 +63,6 @@ def describe_random_data(max_rows: int) -> str:
 
 def make_data_sampler(data: object, target: str | None, rows: int = MAX_TRAINING_ROWS) -> TrainingSampler:
     """Return a sampler of training sets of at least `rows` rows, or half the data."""
-    import pandas as pd
-
     if not isinstance(data, pd.DataFrame) or target is None:
         raise ArgumentError(
             "A relation of learners needs labelled data. Give a frame, and the column of its labels as target=."

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..._lazy import pd
 from ..._text import format_short, pluralize
 from ..._validation import check_types
 from ...core.result import FileWriter, Result, make_writer
@@ -22,9 +23,6 @@ from ..stored_tests import TESTS_FILE
 from .chains import NO_STEP, Integers
 from .generation import GeneratedCases
 from .shortening import Chain, ShortenedChain
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_VIOLATIONS_IN_DOCUMENT = 100
 MAX_FEATURES_IN_EXAMPLE = 6
@@ -183,8 +181,6 @@ class CombinationResult(Result):
 
         A case that was made in several ways counts once for each of them.
         """
-        import pandas as pd
-
         rows = []
         for name, verdicts in self.checks.items():
             counts = {str(verdict.value): int((verdicts == verdict).sum()) for verdict in Verdict}
@@ -252,8 +248,6 @@ class CombinationResult(Result):
         the case; the shortest chain that still violates the metamorphism, None where it was not searched), ``origin`` (id),
         ``origin_output``, ``output``, and the inputs: ``seed.<feature>`` and ``in.<feature>``.
         """
-        import pandas as pd
-
         parts = []
         for name, traces in self._traces.items():
             numbers = np.array([trace.number for trace in traces])
@@ -419,6 +413,4 @@ class CombinationResult(Result):
 
 
 def _format_value(value: object) -> str:
-    import pandas as pd
-
     return "missing" if pd.api.types.is_scalar(value) and pd.isna(value) else format_short(value)

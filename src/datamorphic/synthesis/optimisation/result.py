@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ..._lazy import pd
 from ..._text import format_short
 from ..._validation import check_types, validate_choice
 from ...core.result import FileWriter, Result, make_writer
@@ -19,9 +20,6 @@ from ...runs.driver import CallCounter
 from ..stored_tests import TESTS_FILE
 from .metrics import FitnessMetric, Numbers
 from .search import CycleRecord, StopReason
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -127,8 +125,6 @@ class Optimisation(Result):
         Also ``improved``, whether the cycle found a set that is better in some metric, and ``sets``, how many are kept.
         Cycle 0 is the set to start from.
         """
-        import pandas as pd
-
         rows = [
             {
                 "cycle": cycle.cycle,
@@ -145,8 +141,6 @@ class Optimisation(Result):
     @cached_property
     def trade_offs(self) -> pd.DataFrame:
         """A frame with the metrics of every set that was kept, in the order of `sets`, and which one is `tests`."""
-        import pandas as pd
-
         frame = pd.DataFrame(self.set_fitness, columns=list(self.metrics))
         return frame.assign(chosen=np.arange(len(frame)) == self.best)
 
