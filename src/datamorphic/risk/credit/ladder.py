@@ -184,17 +184,38 @@ class NetworkFamily(ModelFamily):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ForestFamily(ModelFamily):
+class SizedFamily(ModelFamily):
+    """Models of growing numbers of trees."""
+
+    sizes: tuple[int, ...] = PUBLISHED_BOOSTING_SIZES
+    constrained = False
+
+    @property
+    def rungs(self) -> list[Rung]:
+        """One model per number of trees."""
+        family = f"{self.name} with constraints" if self.constrained else self.name
+        return [
+            Rung(
+                name=f"{family}, {trees}",
+                family=family,
+                size=trees,
+                unit="trees",
+                complexity=size,
+                constrained=self.constrained,
+                twin=f"{self.name}, {trees}" if self.constrained else "",
+            )
+            for size in self.sizes
+            for trees in [pluralize(size, "tree")]
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForestFamily(SizedFamily):
     """Random forests of growing size, grown and dropped in chunks."""
 
     name = "random forest"
     sizes: tuple[int, ...] = PUBLISHED_FOREST_SIZES
     chunk_trees: int = FOREST_CHUNK_TREES
-
-    @property
-    def rungs(self) -> list[Rung]:
-        """One forest per size."""
-        return _build_sized_rungs(self.name, self.sizes)
 
     def answer(self, training: TrainingLoans, inputs: Floats, seed: int) -> Iterator[RungAnswer]:
         """Grow chunks of trees, and yield the mean of their answers at each size."""
@@ -213,16 +234,10 @@ class ForestFamily(ModelFamily):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublishedBoostingFamily(ModelFamily):
+class PublishedBoostingFamily(SizedFamily):
     """Gradient boosting as published, with scikit-learn's exact trees, trained once for all sizes."""
 
     name = "gradient boosting (exact splits)"
-    sizes: tuple[int, ...] = PUBLISHED_BOOSTING_SIZES
-
-    @property
-    def rungs(self) -> list[Rung]:
-        """One model per size."""
-        return _build_sized_rungs(self.name, self.sizes)
 
     def answer(self, training: TrainingLoans, inputs: Floats, seed: int) -> Iterator[RungAnswer]:
         """Train once, and yield the answers after each number of trees."""
@@ -238,16 +253,10 @@ class PublishedBoostingFamily(ModelFamily):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConstrainableFamily(ModelFamily):
+class ConstrainableFamily(SizedFamily):
     """Gradient boosting in a library whose trees can be constrained to a direction per column."""
 
-    sizes: tuple[int, ...] = PUBLISHED_BOOSTING_SIZES
     constrained: bool = False
-
-    @property
-    def rungs(self) -> list[Rung]:
-        """One model per size."""
-        return _build_sized_rungs(self.name, self.sizes, self.constrained)
 
     def answer(self, training: TrainingLoans, inputs: Floats, seed: int) -> Iterator[RungAnswer]:
         """Train once, and yield the answers after each number of trees."""
@@ -336,26 +345,6 @@ class LightGBMFamily(ConstrainableFamily):
     def _predict_sizes(self, model: Any, inputs: Floats) -> Iterator[Any]:
         for size in self.sizes:
             yield model.booster_.predict(inputs, num_iteration=size)
-
-
-def _build_sized_rungs(family: str, sizes: Sequence[int], constrained: bool = False) -> list[Rung]:
-    """Return the models of a family of trees, one per number of trees."""
-    rungs = []
-    for size in sizes:
-        trees = pluralize(size, "tree")
-        twin = f"{family}, {trees}"
-        rungs.append(
-            Rung(
-                name=f"{family} with constraints, {trees}" if constrained else twin,
-                family=f"{family} with constraints" if constrained else family,
-                size=trees,
-                unit="trees",
-                complexity=size,
-                constrained=constrained,
-                twin=twin if constrained else "",
-            )
-        )
-    return rungs
 
 
 # -- ladders -----------------------------------------------------------------------------------------------------------
