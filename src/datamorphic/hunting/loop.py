@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from collections.abc import Generator as Steps
 from typing import Any, NamedTuple, cast
@@ -147,24 +148,21 @@ class Trial:
         return np.random.default_rng([self.seed, self.number, *places])
 
     @property
-    def draws_plot(self) -> bool:
+    def is_plotted(self) -> bool:
         """Whether the next groups are among those that reports plot."""
         return self.number == 0 and self.record.groups < MAX_GROUPS_PLOTTED
 
     def run(self, judge: BatchJudge, relation_count: int, budget: int) -> Steps[Any, Any, None]:
         """Hunt until there are enough violations, or the budget of groups or the time is spent."""
-        record, stop_after = self.record, self.options.stop_after
+        record = self.record
+        enough = math.inf if self.options.stop_after is None else self.options.stop_after
         record.counts = np.zeros((relation_count, 4), dtype=np.int64)
         start_time = read_clock()
-        while (
-            record.groups < budget
-            and not self.monitor.is_over
-            and (stop_after is None or len(record.violated) < stop_after)
-        ):
+        while record.groups < budget and not self.monitor.is_over and len(record.violated) < enough:
             self.monitor.show(self.number, record.groups)
             batch = yield from judge(self._choose_batch_size(budget))
             self._record_batch(batch, start_time)
-        record.exhausted = stop_after is None or len(record.violated) < stop_after
+        record.exhausted = len(record.violated) < enough
         record.seconds = read_clock() - start_time
 
     def _choose_batch_size(self, budget: int) -> int:
@@ -218,7 +216,7 @@ def judge_proposed(trial: Trial, proposer: Proposer, count: int) -> HuntSteps:
             for i in np.flatnonzero(verdicts[rows] == VIOLATED)[:MAX_VIOLATIONS_KEPT]
         ]
     proposer.tell(picks, verdicts, margins)
-    if trial.draws_plot:
+    if trial.is_plotted:
         record.first_batches.append((picks, verdicts))
     return JudgedBatch(picks.relation, verdicts, violations)
 

@@ -52,14 +52,11 @@ def uses_rows(relations: Sequence[object], options: HuntOptions, inputs: Points 
         return True
     if inputs is None or options.generator is not None or options.selector is not None:
         return False
-    has_text = any(feature.kind == "text" for feature in inputs.space.features)
-    return has_text or any(_needs_rows(relation) for relation in relations)
-
-
-def _needs_rows(relation: object) -> bool:
-    if isinstance(relation, PatternRelation):
-        return True
-    return isinstance(relation, Relation) and type(relation).follow_up is Relation.follow_up
+    return any(feature.kind == "text" for feature in inputs.space.features) or any(
+        isinstance(relation, PatternRelation)
+        or (isinstance(relation, Relation) and type(relation).follow_up is Relation.follow_up)
+        for relation in relations
+    )
 
 
 def prepare_executor(relations: Sequence[SystemRelation], executor: Executor) -> Executor:
@@ -145,7 +142,7 @@ class RowTrial(SourceTrial):
         record = self.trial.record
         rng = self.trial.make_rng(record.groups, number)
         judged = yield from self.relations[number].check(self.inputs.take(sources), rng)
-        if self.trial.draws_plot:
+        if self.trial.is_plotted:
             record.first_rows.append((number, groups[judged.rows] + 1, judged))
         violating = np.flatnonzero(judged.verdicts == VIOLATED)
         # a relation of batches may judge a row several times

@@ -184,9 +184,12 @@ def average_shares(counts: Sequence[int], totals: Sequence[int]) -> Measure:
     if count in (0, total):
         effective_total = total / repetitions
     elif repetitions > 1:
+        from scipy.stats import t as student
+
         shares = np.divide(counts, totals, where=np.array(totals) > 0, out=np.full(repetitions, share))
         binomial = share * (1 - share) / total
-        between = float(shares.var(ddof=1)) / repetitions * (_find_t_quantile(repetitions - 1) / Z_95) ** 2
+        quantile = float(student.ppf(0.975, repetitions - 1))
+        between = float(shares.var(ddof=1)) / repetitions * (quantile / Z_95) ** 2
         effective_total = total * min(1.0, binomial / between) if between > 0 else effective_total
     return Measure(share, *_compute_scaled_wilson(share, effective_total))
 
@@ -199,9 +202,3 @@ def _compute_scaled_wilson(share: float, total: float) -> tuple[float, float]:
     half = Z_95 * math.sqrt(share * (1 - share) / total + Z_95**2 / (4 * total * total))
     scale = 1 + Z_95**2 / total
     return max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale)
-
-
-def _find_t_quantile(freedom: int) -> float:
-    from scipy.stats import t
-
-    return float(t.ppf(0.975, freedom))
