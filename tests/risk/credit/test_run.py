@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -163,6 +165,10 @@ def test_a_stored_report_is_resumed_with_the_same_loans_only(loans, tmp_path):
     with dm.Store.open(store) as runs:
         assert runs.run(1).summary["headline"] == report.headline
         assert runs.run(1).system == "loans"
+    with pytest.raises(StoreError, match="Run 1 is finished"):
+        dm.credit(data=loans, store=store, resume=1, **ONE)
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("UPDATE runs SET state = 'interrupted'")
     with pytest.raises(StoreError, match="The data have changed"):
         dm.credit(data=loans.assign(ltv=loans.ltv + 1), store=store, resume=1, **ONE)
     with pytest.raises(StoreError, match=r"other arguments: strong=0\.01"):
