@@ -92,7 +92,7 @@ def _read_all_tables() -> dict[str, Any]:
     """Return what each data file of the package is read as."""
     from datamorphic.audit import columns
     from datamorphic.data import learners, pattern_examples, products, sentences
-    from datamorphic.data.loans import freddie_mac, german_credit
+    from datamorphic.data.loans import attributes, freddie_mac, german_credit
     from datamorphic.relations.first_names import FIRST_NAMES
     from datamorphic.relations.guide import tables as guide
     from datamorphic.relations.learner import table
@@ -107,6 +107,7 @@ def _read_all_tables() -> dict[str, Any]:
         "data/example_systems.toml": pattern_examples.example_systems,
         "data/loans/freddie_mac.csv": freddie_mac.list_origination_fields(),
         "data/loans/german_credit.csv": german_credit.read_expectations(),
+        "data/loans/loan_book.toml": attributes.LOAN_BOOK_FACTS.state_shares,
         "data/products.csv": products.read_product_kinds(),
         "data/products.toml": products.read_words().modifiers,
         "data/reference_sets.toml": learners.WINE_STEPS,
