@@ -74,6 +74,7 @@ class ViaPlace(InputPattern):
     """A route without a stop gets one: another place, drawn at random per case."""
 
     pattern = "Conjunctive Conditions"
+    clause = "the route must go via another place"
     column: str = explain("The column with the stop.", VIA)
     stops: tuple[str, ...] = explain("The places to draw from.")
 
@@ -81,10 +82,6 @@ class ViaPlace(InputPattern):
         object.__setattr__(self, "stops", tuple(self.stops))
         if not self.stops:
             reject("stops", "ViaPlace", "at least one place", self.stops)
-
-    def describe(self) -> str:
-        """Return the change in words."""
-        return "the route must go via another place"
 
     def applies(self, frame: pd.DataFrame) -> Mask:
         """Return which routes have no stop."""
@@ -101,6 +98,7 @@ class SplitRoute(InputPattern):
     """A point on the route divides it into two parts: from the start to it, and from it to the goal."""
 
     pattern = "Combination"
+    clause = "a point on the route divides it into two parts"
     uses_answers = True
     columns: tuple[str, str] = explain("The columns with start and goal.", (START, GOAL))
     share: float = explain("Where to divide the route, as a share of the points of its line.", 0.5)
@@ -108,10 +106,6 @@ class SplitRoute(InputPattern):
     def __post_init__(self) -> None:
         if not is_number(self.share) or not 0 < self.share < 1:
             reject("share", "SplitRoute", "a number between 0 and 1", self.share)
-
-    def describe(self) -> str:
-        """Return the change in words."""
-        return "a point on the route divides it into two parts"
 
     def applies(self, frame: pd.DataFrame) -> Mask:
         """Return which routes have no stop: their parts would not have to go there."""
@@ -147,6 +141,10 @@ class SimilarRoute(OutputPattern):
     """Length and time of the routes differ little: by a share, or by an amount if that is more."""
 
     pattern = "Similar"
+    clause = (
+        "the lengths differ by at most {self.share:.0%} or {self.km:g} km, "
+        "and the times by at most {self.share:.0%} or {self.minutes:g} min"
+    )
     km: float = explain("The difference in length that is always small, in km.", MAX_LENGTH_DIFFERENCE_KM)
     minutes: float = explain("The difference in time that is always small, in minutes.", MAX_TIME_DIFFERENCE_MINUTES)
     share: float = explain(
@@ -158,13 +156,6 @@ class SimilarRoute(OutputPattern):
             value = getattr(self, name)
             if not is_number(value) or value < 0:
                 reject(name, "SimilarRoute", "a number from 0", value)
-
-    def describe(self) -> str:
-        """Return the expectation in words."""
-        return (
-            f"the lengths differ by at most {self.share:.0%} or {self.km:g} km, and the times by at most {self.share:.0%} or "
-            f"{self.minutes:g} min"
-        )
 
     def holds(self, before: Any, afters: tuple[Any, ...]) -> bool:
         """Return whether all routes are similar."""

@@ -220,11 +220,8 @@ class ChineseOrder(inputs.TextInput):
     """A word at the start of a Chinese query moves to its end, or the other way round: 男士毛衣, 毛衣男士."""
 
     pattern = "Query-Meaning"
+    clause = "{self.column} is worded in another order, with the same meaning"
     words: tuple[str, ...] = explain("The words that move.")
-
-    def describe(self) -> str:
-        """Return the change in words."""
-        return f"{self.column} is worded in another order, with the same meaning"
 
     def rewrite(self, text: str) -> str | None:
         """Return the query in the other order."""

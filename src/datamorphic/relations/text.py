@@ -56,10 +56,7 @@ class ChangeFinalMark(TextInput):
     """The text loses its final mark, or gets one if it has none."""
 
     pattern = "Input Equivalence"
-
-    def describe(self) -> str:
-        """Return the change in words."""
-        return f"{self.column} loses the mark at its end, or gets one"
+    clause = "{self.column} loses the mark at its end, or gets one"
 
     def rewrite(self, text: str) -> str | None:
         """Return the text with or without its final mark."""
@@ -74,10 +71,7 @@ class WidenSpaces(TextInput):
     """Every space is doubled, and there is one at the end."""
 
     pattern = "Input Equivalence"
-
-    def describe(self) -> str:
-        """Return the change in words."""
-        return f"the spaces in {self.column} are doubled"
+    clause = "the spaces in {self.column} are doubled"
 
     def rewrite(self, text: str) -> str:
         """Return the text with wider spaces."""
@@ -89,10 +83,7 @@ class MisspellWord(TextInput):
     """Two neighbouring letters of one word change places."""
 
     pattern = "Noise"
-
-    def describe(self) -> str:
-        """Return the change in words."""
-        return f"one word of {self.column} has two of its letters swapped"
+    clause = "one word of {self.column} has two of its letters swapped"
 
     def rewrite(self, text: str) -> str:
         """Return the text with a typo."""
@@ -136,6 +127,7 @@ class SwapFirstName(TextInput):
     """A first name is replaced by a first name of another group, everywhere in the text."""
 
     pattern = "Substitution"
+    clause = "a first name in {self.column} becomes one of another group"
     groups: Mapping[str, Sequence[str]] = field(
         default_factory=lambda: FIRST_NAMES, metadata={"help": "Groups with their first names."}
     )
@@ -146,10 +138,6 @@ class SwapFirstName(TextInput):
             reject(
                 "groups", "SwapFirstName", "a dict of at least two groups and lists of their first names", self.groups
             )
-
-    def describe(self) -> str:
-        """Return the change in words."""
-        return f"a first name in {self.column} becomes one of another group"
 
     def rewrite(self, text: str) -> str | None:
         """Return the text with the other name."""

@@ -168,10 +168,7 @@ class DoubleMark(TextInput):
     """The punctuation mark between two sentences is doubled."""
 
     pattern = "Addition"
-
-    def describe(self) -> str:
-        """Return the change in words."""
-        return f"the punctuation mark between two sentences of {self.column} is doubled"
+    clause = "the punctuation mark between two sentences of {self.column} is doubled"
 
     def rewrite(self, text: str) -> str | None:
         """Return the text with one more mark."""
@@ -184,10 +181,7 @@ class DropMark(TextInput):
     """The punctuation mark between two sentences is left out."""
 
     pattern = "Subtraction"
-
-    def describe(self) -> str:
-        """Return the change in words."""
-        return f"the punctuation mark between two sentences of {self.column} is left out"
+    clause = "the punctuation mark between two sentences of {self.column} is left out"
 
     def rewrite(self, text: str) -> str | None:
         """Return the text without the mark."""
@@ -200,10 +194,7 @@ class DropSpace(TextInput):
     """The space between two sentences is left out."""
 
     pattern = "Subtraction"
-
-    def describe(self) -> str:
-        """Return the change in words."""
-        return f"the space between two sentences of {self.column} is left out"
+    clause = "the space between two sentences of {self.column} is left out"
 
     def rewrite(self, text: str) -> str | None:
         """Return the text without the space."""
@@ -216,10 +207,7 @@ class LowerFirstLetter(TextInput):
     """The first letter of the text becomes a small one."""
 
     pattern = "Substitution"
-
-    def describe(self) -> str:
-        """Return the change in words."""
-        return f"{self.column} starts with a small letter"
+    clause = "{self.column} starts with a small letter"
 
     def rewrite(self, text: str) -> str | None:
         """Return the text with a small first letter; the word "I" is always a capital letter."""
@@ -277,11 +265,8 @@ class DifferentWords(OutputPattern):
     """The translations differ in at least one word."""
 
     pattern = "Difference"
+    clause = "the translations differ in at least one word"
     types = VIOLATION_TYPES
-
-    def describe(self) -> str:
-        """Return the expectation in words."""
-        return "the translations differ in at least one word"
 
     def holds(self, before: Any, afters: tuple[Any, ...]) -> bool:
         """Return whether no follow-up has exactly the words of the source."""
@@ -299,16 +284,15 @@ class ReturnedWords(OutputPattern):
     """The text that is translated back is the same as the original, or similar to it."""
 
     pattern = "Round Trip"
+    clause = (
+        "the last translation has at least {self.at_least:.0%} of the words of the original {self.column}, in order"
+    )
     types = VIOLATION_TYPES
     column: str = explain("The column with the original text.", "text")
     at_least: float = explain("The smallest share of words in common, from 0 to 1.", MIN_ROUND_TRIP_SHARE)
 
     def __post_init__(self) -> None:
         validate_share("at_least", type(self).__name__, self.at_least)
-
-    def describe(self) -> str:
-        """Return the expectation in words."""
-        return f"the last translation has at least {self.at_least:.0%} of the words of the original {self.column}, in order"
 
     def compare(self, frame: pd.DataFrame | None, before: Answers, afters: list[Answers]) -> Mask:
         """Return which texts came back."""
