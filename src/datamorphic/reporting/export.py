@@ -25,12 +25,11 @@ class Exportable:
 
     A subclass names the function that builds its page in `_PAGE`, as ``"module:function"`` relative to the package, for
     example ``"hunting.page:build_page"``. The function takes the result, and keyword arguments it documents itself; with
-    ``brief=True`` it builds the short form for terminals. `_TEXT` names the text of a subclass whose text is not its page.
-    It implements `document` and, where single outcomes pass or fail, `test_cases`.
+    ``brief=True`` it builds the short form for terminals. A subclass implements `document` and, where single outcomes pass
+    or fail, `test_cases`.
     """
 
     _PAGE: ClassVar[str]
-    _TEXT: ClassVar[str] = ""
 
     # -- what a subclass says ------------------------------------------------------------------------------------------
 
@@ -67,8 +66,6 @@ class Exportable:
 
     def describe(self, **options: Any) -> str:
         """Return the result as text for a terminal: its page in the short form."""
-        if self._TEXT:
-            return self._render(self._TEXT, "describe", options)
         from .terminal import format_page
 
         return format_page(self._render(self._PAGE, "describe", {"brief": True} | options))
