@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from .._tables import read_document
 from ..reporting.document import Chart, Section
 from .figure_panels import (
+    LINE_PANEL_WIDTH_PX,
     MEAN,
     ChartPoint,
     PanelLabels,
@@ -247,10 +248,9 @@ def draw_figure(figure: PublishedFigure, rows: Iterable[Row]) -> Chart | None:
             drawings.append(draw_line_panel(labels, points, styles, panel.logarithmic))
         elif panel.kind == "boxes":
             drawings.append(draw_box_panel(labels, points, styles, panel.logarithmic))
-        elif panel.narrow:
-            drawings.append(draw_dot_panel(labels, points, styles, panel.logarithmic, NARROW_PANEL_PX))
         else:
-            drawings.append(draw_dot_panel(labels, points, styles, panel.logarithmic))
+            width = NARROW_PANEL_PX if panel.narrow else LINE_PANEL_WIDTH_PX
+            drawings.append(draw_dot_panel(labels, points, styles, panel.logarithmic, width))
     return Chart(panels=drawings, legend=build_legend(styles, all_points, figure.panels[0].kind))
 
 

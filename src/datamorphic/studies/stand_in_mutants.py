@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import statistics
 from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
@@ -181,11 +182,11 @@ def _choose_for_sets(program: str, subject: str, used: set[str]) -> StandIn:
         rates = published(RATES[program])
         rates = rates[(rates["subject"] == subject) & (rates["measure"] == "F-measure")]
         theirs = {row.strategy: 0.0 if math.isinf(row.published) else 1 / row.published for row in rates.itertuples()}
-    target = _compute_mean([theirs.get(name, DEFAULT_RATE) for name in all_relations])
+    target = statistics.fmean(theirs.get(name, DEFAULT_RATE) for name in all_relations)
 
     def rank_mutant(mutant: str) -> tuple[int, int, bool, bool, float]:
         rates = {name: ours[mutant, name] for name in all_relations}
-        rate = _compute_mean([entry[0] for entry in rates.values()])
+        rate = statistics.fmean(entry[0] for entry in rates.values())
         blank = sum(not any(rates[name][0] for name in names) for names in sets)
         mismatches = sum((theirs[name] > 0) != (rates[name][0] > 0) for name in theirs if name in rates)
         wrong = kind not in [entry[1] for entry in rates.values()]
@@ -198,8 +199,4 @@ def _choose_for_sets(program: str, subject: str, used: set[str]) -> StandIn:
 
 def compute_rate(program: str, mutant: str, relations: Sequence[str]) -> float:
     """Return the mean violation rate of a mutant over some relations, as it is stored."""
-    return _compute_mean([_load_rates(program)[mutant, name][0] for name in relations])
-
-
-def _compute_mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
+    return statistics.fmean(_load_rates(program)[mutant, name][0] for name in relations)
