@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from datamorphic.cli.main import app
+from datamorphic.runs.store import Store
 from datamorphic.studies import catalogue as studies
 from datamorphic.studies import plan, workload
 from datamorphic.studies.explorations import Exploration
@@ -118,6 +119,14 @@ def test_a_study_is_resumed_by_its_number(run, tmp_path, monkeypatch):
         patch.setattr(workload, "_outcomes", {})
         patch.setattr(Exploration, "measure", stop_at_once)
         assert run("001-4", *store).exit_code == 130
+    with Store.open(tmp_path / "runs.sqlite") as run_store:
+        parameters = run_store.run(1).parameters
+    # as earlier versions stored them, whose runs are resumed, too
+    assert parameters["words"] == {"study": "001-4", "scale": "small", "seed": 0}
+    assert {name: value for name, value in parameters.items() if value is not None and name != "words"} == {
+        "name": "001-4",
+        "scale": "small",
+    }
     text = CliRunner().invoke(app, ["runs", "show", "1", *store]).stdout
     assert "Resume it: datamorphic runs resume 1" in text
     assert CliRunner().invoke(app, ["runs", "resume", "1", *store]).exit_code == 0
