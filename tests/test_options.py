@@ -1,46 +1,40 @@
-"""Public functions and their option sets agree: every parameter is an option, with the same default."""
+"""Every public function with a command is made from its options: they are its parameters, with the same defaults."""
 
 from __future__ import annotations
 
 import inspect
-from dataclasses import MISSING, fields
+from dataclasses import MISSING
 
 import datamorphic as dm
-from datamorphic.exploration.options import PlanOptions
+from datamorphic.core.capability import get_capability
+from datamorphic.core.options import list_fields
 from support.cases import in_one_test
 
-#: What is tested, and with what.
-SUBJECTS = {
-    "model",
-    "learner",
-    "program",
-    "test_system",
-    "relation",
-    "relations",
-    "data",
-    "target",
-    "space",
-    "seeds",
-    "tests",
-}
-#: How the subject is wrapped, where the run is stored, and what is shown.
-RUN_SETTINGS = {"classes", "name", "scalar", "trust", "seed", "engine", "store", "resume", "progress"}
-#: Hints for columns, which option sets hold as one `SpaceOptions`.
-HINTS = {"kinds", "steps", "column_steps", "bounds", "orders"}
-
-OPTION_SETS = {"plan": PlanOptions}
+VERBS = (
+    *(
+        "test",
+        "explore",
+        "plan",
+        "check",
+        "hunt",
+        "generate",
+        "simulate",
+        "mutate",
+        "cover",
+        "select",
+        "combine",
+        "optimise",
+    ),
+    *("laws", "fairness", "credit", "play"),
+)
 
 
-@in_one_test("name", OPTION_SETS)
-def test_parameters_are_options(name):
-    parameters = set(inspect.signature(getattr(dm, name)).parameters)
-    options = {field.name for field in fields(OPTION_SETS[name])}
-    assert parameters - options <= SUBJECTS | RUN_SETTINGS | HINTS
-
-
-@in_one_test("name", OPTION_SETS)
-def test_defaults_are_equal(name):
-    parameters = inspect.signature(getattr(dm, name)).parameters
-    for field in fields(OPTION_SETS[name]):
-        if field.name in parameters and field.default is not MISSING:
-            assert parameters[field.name].default == field.default, field.name
+@in_one_test("verb", VERBS)
+def test_parameters_are_options(verb):
+    parameters = inspect.signature(getattr(dm, verb)).parameters
+    fields = list_fields(get_capability(getattr(dm, verb)).options)
+    collectors = [field.name for field in fields if field.option.collects_keywords]  # the keywords of generators
+    assert [*(field.name for field in fields if field.name not in collectors), *collectors] == list(parameters)
+    for field in fields:
+        default = inspect.Parameter.empty if field.default is MISSING or field.name in collectors else field.default
+        assert parameters[field.name].default == default, field.name

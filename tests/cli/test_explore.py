@@ -172,11 +172,11 @@ def test_hints_for_columns(run, tmp_path, monkeypatch):
     space = dm.Front.load(tmp_path / "front.parquet").space
     assert (space["x"].low, space["x"].high, space["x"].step) == (-1, 2, 0.1)
     assert isinstance(space["y"], dm.Categorical)
-    assert run("talking_rules:rule", "data.csv", "--plan", "--walks", 20, *hints).exit_code == 0
+    assert run("talking_rules:rule", "data.csv", "--plan", "--walks", 20, *hints).exit_code == 0  # stored as run 2
     sys.modules["talking_rules"].asked = 0
     stopped = run("talking_rules:stopping", "data.csv", "--walks", 20, "--scalar", "--bounds", "x=0:1")
-    assert "datamorphic runs resume 2" in stopped.output
-    resumed = CliRunner().invoke(app, ["runs", "resume", "2", "--json"])
+    assert "datamorphic runs resume 3" in stopped.output
+    resumed = CliRunner().invoke(app, ["runs", "resume", "3", "--json"])
     assert resumed.exit_code == 0, resumed.output
     refused = run("talking_rules:rule", "data.csv", "--kind", "y=word")
     assert refused.exit_code == 2
@@ -212,7 +212,8 @@ def test_comparing_with_a_saved_front_finds_a_moved_border(run, tmp_path):
 def test_a_plan_before_a_long_run(run):
     result = run("--subject", "Line 1", "--walks", 500, "--plan")
     assert result.exit_code == 0
-    assert "recommended: random_target" in result.stdout
+    assert "random_target is recommended for 500 walks" in result.stdout
+    assert "as options: --strategy random_target" in result.stdout
     document = json.loads(run("--subject", "Line 1", "--walks", 500, "--plan", "--json").stdout)
     assert document["best"] == document["options"]["strategy"] == "random_target"
     assert {"strategy", "walk_distance", "capability", "cost", "balance"} <= document["curve"][0].keys()
@@ -276,7 +277,7 @@ def test_the_only_argument_beside_a_subject_is_the_data(run, tmp_path):
         ([], 2, "Say what to test"),
         (["talking_rules:rule", "data.csv", "--subject", "Box 1"], 2, "Got both"),
         (["--subject", "Box 1", "--target", "z"], 2, "no data are given"),
-        (["--subject", "Box 1", "--plan", "--html", "page.html"], 2, "--plan finds no front"),
+        (["--subject", "Box 1", "--plan", "--save", "front.parquet"], 2, "--plan finds no front"),
         (["talking_rules:rule"], 2, "inputs to start from"),
         (["talking_rules:rule", "data.csv", "--data", "data.csv"], 2, "given twice"),
         (["talking_rules:none", "data.csv"], 2, "no 'none'"),

@@ -79,7 +79,7 @@ def test_a_former_name_works_and_warns():
 CALLS = [
     'dm.test(answer, [[1]], budget="1s", seed=1)',
     "dm.explore(answer, [[1]], walks=5)",
-    "dm.plan(answer, [[1]], walks=5)",
+    "dm.plan(answer, [[1]], 5, trial=10)",
     'dm.check(answer, [[1]], ["repeats"], seed=1)',
     'dm.hunt(dm.programs["tanh"], "tripling", "RT", seed=1)',
     'dm.generate([(0, 1)], "RT", n=5)',

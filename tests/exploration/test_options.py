@@ -41,17 +41,17 @@ def test_messages_name_the_public_function():
     with pytest.raises(ArgumentError, match="explore"):
         WalkOptions(walks=-1)
     with pytest.raises(ArgumentError, match="plan"):
-        PlanOptions(walks=-1)
+        PlanOptions(classify, walks=-1)
     with pytest.raises(ArgumentError, match="trial"):
-        PlanOptions(trial=3)
+        PlanOptions(classify, trial=3)
 
 
 def test_defaults_of_halvings_and_trial_walks():
     assert WalkOptions().halvings == 20
     assert WalkOptions(max_halvings=5, delta=0.1).halvings == 5
     assert WalkOptions(delta=0.1).halvings > 1000
-    assert [PlanOptions(walks=walks).trial_walks for walks in (10, 1_000, 100_000)] == [40, 100, 1_000]
-    assert PlanOptions(trial=30).trial_walks == 30
+    assert [PlanOptions(classify, walks=walks).trial_walks for walks in (10, 1_000, 100_000)] == [40, 100, 1_000]
+    assert PlanOptions(classify, trial=30).trial_walks == 30
 
 
 def test_a_new_border_is_made_each_time():

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..core.capability import get_capability
+from ..core.options import list_fields
 from ..errors import UsageError
 from ..exploration.front import Front
+from ..exploration.options import PlanOptions
 from ..exploration.run import explore as find_front
 from . import options as opt
-from .command import CapabilityCommand, make_command
-from .console import format_result, print_json, print_line, print_text, redirect_user_output
+from .command import CapabilityCommand, declare_option, make_command
+from .console import format_result
 from .exit_codes import ExitCode, choose_exit_code
 
 if TYPE_CHECKING:
     from ..exploration.diff.diff import Difference
-
-#: options that only exploring has; a plan is made without them
-UNPLANNED_OPTIONS = ("strategy", "delta", "refine", "pool", "budget", "timeout", "batch")
-PLAN_KEYS = ("subject", "walks", "best", "walk_distance", "step_factor", "options", "shares", "spent")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,11 +34,7 @@ class ExploreCommand(CapabilityCommand):
                 Annotated[bool, opt.flag("--plan", "Only estimate what each strategy would find and cost.")],
                 False,
             ),
-            (
-                "trial",
-                Annotated[int | None, opt.option("N", "With --plan: number of walks of the trial.", min=1)],
-                None,
-            ),
+            *(declare_option(field) for field in list_fields(PlanOptions) if field.name == "trial"),
             (
                 "compare",
                 Annotated[
@@ -55,36 +48,21 @@ class ExploreCommand(CapabilityCommand):
     def run(self, values: dict[str, Any]) -> None:
         """Explore, or plan an exploration."""
         plan, trial, compare = (values[name] for name in ("plan", "trial", "compare"))
-        if plan and (values["save"] or values["html"] or values["junit"] or compare):
-            raise UsageError("--plan finds no front. Leave out --save, --html, --junit and --compare.")
+        if plan and (values["save"] or compare):
+            raise UsageError("--plan finds no front. Leave out --save and --compare.")
         if trial is not None and not plan:
             raise UsageError("--trial is for the estimate of --plan. Add --plan, or leave it out.")
         if plan:
-            self._plan(values, trial)
+            from .plan import COMMAND as PLAN_COMMAND
+
+            names = [parameter.name for parameter in PLAN_COMMAND.build_parameters()]
+            PLAN_COMMAND.run({name: values[name] for name in names})
             return
         baseline = None if compare is None else Front.load(compare)
         if baseline is not None and (values["threshold"], values["jump"], values["labels"]) == (None, None, "auto"):
             kind, value = baseline.settings.get("border_kind"), baseline.settings.get("border_value")
             values |= {str(kind): value} if kind in ("threshold", "jump") else {}
         super().run(values | {"compare": baseline})
-
-    def _plan(self, values: dict[str, Any], trial: int | None) -> None:
-        from ..exploration.plan import plan
-
-        trust, as_json = values["trust"], values["as_json"]
-        words = self.collect_words({name: values[name] for name in self.request_keys if name in values})
-        with redirect_user_output():
-            options = self.load_values(words, trust)
-            estimate = plan(
-                trial=trial, **{name: value for name, value in options.items() if name not in UNPLANNED_OPTIONS}
-            )
-        if as_json:
-            document = {name: getattr(estimate, name) for name in PLAN_KEYS}
-            tables = {"strategies": estimate.table, "curve": estimate.curve}
-            print_json(document | {name: table.to_dict("records") for name, table in tables.items()})
-        else:
-            print_text(estimate.describe())
-            print_line(f"as options: {_format_plan_options(estimate.options)}")
 
     def interpret(self, result: Front, face: dict[str, Any]) -> dict[str, Any]:
         """Compare the front with the earlier one, if there is one."""
@@ -128,17 +106,6 @@ class ExploreCommand(CapabilityCommand):
         """Return the exit code: findings are changes since an earlier front."""
         is_changed = difference is not None and not difference.unchanged
         return choose_exit_code(interrupted=result.interrupted, failed=is_changed, incomplete=False)
-
-
-def _format_plan_options(options: dict[str, Any]) -> str:
-    """Return the options that a plan recommends, as those of the command."""
-    words: list[str] = []
-    for name, value in options.items():
-        if name == "column_steps":
-            words += [word for column, step in value.items() for word in ("--column-step", f"{column}={step:.12g}")]
-        else:
-            words += [f"--{name.replace('_', '-')}", str(value)]
-    return shlex.join(words)
 
 
 COMMAND = ExploreCommand(

@@ -153,22 +153,17 @@ class WalkOptions(Running):
         """The parameter that says how many walks are made, and how many these are."""
         return {"walks": self.walks}
 
-    @property
-    def remedy(self) -> str | None:
-        """What to do instead of making fewer walks."""
-        return LIMIT_TIME
-
     def _refuse_too_large(self) -> None:
         if self.limits.seconds is not None:
             return
         (walks,), distance, runs = self.walk_parameter.values(), self.walk_distance, self.limits.runs or sys.maxsize
-        refuse_too_large(self.OWNER, self.walk_parameter, memory=BYTES_PER_WALK * min(walks, runs), remedy=self.remedy)
+        refuse_too_large(self.OWNER, self.walk_parameter, memory=BYTES_PER_WALK * min(walks, runs), remedy=LIMIT_TIME)
         refuse_too_large(
             self.OWNER,
             {"walk_distance": distance},
             seconds=SECONDS_PER_STEP * min(distance, runs),
             memory=BYTES_PER_TRIAL_STEP * distance if self.OWNER == "plan" else 0,
-            remedy=self.remedy,
+            remedy=LIMIT_TIME,
         )
 
     @property
@@ -254,22 +249,34 @@ class ExploreOptions(WalkOptions, ModelDataOptions):
 
 
 @dataclass(frozen=True, eq=False)
-class PlanOptions(WalkOptions):
-    """The options of `dm.plan`, validated; see there for their meaning."""
+class PlanOptions(ExploreOptions):
+    """The options of `dm.plan`, validated."""
 
     OWNER: ClassVar[str] = "plan"
+    POSITIONAL: ClassVar[tuple[str, ...]] = ("model", "data", "walks")
 
     _: KW_ONLY
-    trial: Annotated[int | None, Option("The number of walks per strategy in the trial.", "N", low=10)] = None
+    strategy: Annotated[
+        str,
+        Option(
+            'The strategy to plan. With ``"auto"`` all are tried, and one is recommended.', "NAME", choices=STRATEGIES
+        ),
+    ] = "auto"
+    trial: Annotated[
+        int | None,
+        Option(
+            "The number of walks per strategy in the trial; by default a tenth of `walks`, 40 to 1,000. Strategies that are clearly "
+            "worse make fewer, and those between which the choice is close make up to four times as many.",
+            "N",
+            low=10,
+            help="With --plan: number of walks of the trial.",
+        ),
+    ] = None
 
     @property
     def walk_parameter(self) -> dict[str, int]:
         """The parameter that says how many walks are made, and how many these are."""
         return {"trial": self.trial_walks}
-
-    @property
-    def remedy(self) -> None:
-        """Nothing: a plan has no budget."""
 
     @property
     def trial_walks(self) -> int:

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from .._deprecation import rename_keywords
 from .._text import pluralize
-from .._typing import DataLike, ModelLike, SeedLike
-from .._validation import check_types, to_generator
+from ..core.capability import capability
+from ..core.execute import Execution
+from ..core.result import Result
+from ..errors import OutOfBudget
 from ..morphisms.stock import derive
-from ..morphisms.subject import SubjectUnderTest, build_subject
-from ..runs.driver import CallCounter, drive
+from ..morphisms.subject import SubjectUnderTest
+from ..reporting.junit import JUnitCase
+from ..runs.driver import CallCounter
 from ..runs.flow import ask
 from ..space.features import Continuous, Feature, Integer
-from ..space.options import SpaceOptions
 from ..space.space import Space
-from ..space.table_forms import accept_tables
-from ..systems.wrap import to_classes
 from .changes import thin_rows
 from .explorers import EXPLORERS
 from .front import Front
@@ -35,12 +34,13 @@ if TYPE_CHECKING:
 TRIAL_WALK_DISTANCE = 50  # steps per walk in the trial, or more if requested
 TIMED_ROWS = 1000  # rows in the batch that is timed
 MAX_SHARE_SEEDS = 200  # seed cases whose answers are counted
+TABLE_COLUMNS = ["strategy", "capability", "pairs", "runs", "cost", "balance", "seconds", "seconds_per_pair"]
+CURVE_COLUMNS = ["strategy", "step_factor", "walk_distance", "capability", "cost", "balance", "walks"]
 STEP_FACTORS = (0.5, 1.0, 2.0, 4.0)  # multiples of the step of each feature that are tried
-DISTANCES_LISTED = (1, 2, 3, 5, 8, 12, 20, 30, 50, 100)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExplorationPlan:
+class ExplorationPlan(Result):
     """The expected yield and cost of an exploration, and recommended options.
 
     The recommendation balances capability and cost: it has the highest product of capability and capability per cost
@@ -72,102 +72,51 @@ class ExplorationPlan:
     step_factor: float
     shares: dict[str, float]
     spent: int
+    unfinished: tuple[str, ...] = ()  # what the budget, or the user, left untried
+    interrupted: bool = False  # whether the user ended the trial
+
+    _PAGE: ClassVar[str] = "exploration.plan_page:build_page"
+    _SUMMARY: ClassVar[tuple[str, ...]] = ("best", "walk_distance", "step_factor", "spent")
 
     @property
     def best(self) -> str:
-        """The recommended strategy."""
-        return str(self.options["strategy"])
-
-    def describe(self) -> str:
-        """Return the plan as text."""
-        shares = sorted(self.shares.items(), key=lambda item: -item[1])
-        answers = ", ".join(f"{label} {share:.0%}" for label, share in shares[:6])
-        lines = [
-            f"{self.subject}, {pluralize(self.walks, 'walk')}, from a trial of {pluralize(self.spent, 'run')}",
-            f"answers to the seed cases: {answers}{', ...' if len(shares) > 6 else ''}",
-        ]
-        for row in self.table.itertuples():
-            cost = f"cost {row.cost:.1f}" if row.capability else "no pair in the trial"
-            lines.append(
-                f"{row.strategy:<14} capability {row.capability:6.1%}  about {row.pairs:,.0f} pairs, "
-                f"{row.runs:,.0f} runs, {_format_time(row.seconds)}, {cost}"
-            )
-        return "\n".join([*lines, *self._describe_curve(), *self._describe_recommendation()])
-
-    __str__ = describe
+        """The recommended strategy; empty if the trial ended before any walk."""
+        return str(self.options.get("strategy", ""))
 
     @property
-    def _walking_strategy(self) -> str:
-        """The strategy that the walk distance is recommended for."""
-        return "random_walk" if self.best == "random_target" else self.best
+    def complete(self) -> bool:
+        """Whether all walks of the trial were made."""
+        return not self.unfinished
 
-    def _describe_curve(self) -> list[str]:
-        """Return the yield by walk distance, a line each."""
-        curve = self.curve[
-            (self.curve.strategy == self._walking_strategy) & (self.curve.step_factor == self.step_factor)
-        ]
-        listed = curve[curve.walk_distance.isin({*DISTANCES_LISTED, self.walk_distance})]
-        best = max(curve.balance.max(), 1e-300)
-        return [
-            f"{self._walking_strategy} by walk distance{self._describe_steps()}:",
-            *(
-                f"{row.walk_distance:>5}  capability {row.capability:6.1%}  cost {row.cost:6.1f}  balance {row.balance / best:4.0%}"
-                for row in listed.itertuples()
-            ),
-            "balance: capability times capability per cost, compared with the best distance",
-        ]
+    @property
+    def headline(self) -> str:
+        """The recommendation in one line."""
+        if not self.best:
+            return "no walk of the trial was finished"
+        return f"{self.best} is recommended for {pluralize(self.walks, 'walk')}"
 
-    def _describe_recommendation(self) -> list[str]:
-        distance = f"walk distance {self.walk_distance}{self._describe_steps()}"
-        if self.best == "random_target":
-            return ["recommended: random_target", f"recommended for random walks: {distance}"]
-        return [f"recommended: {self.best}, {distance}"]
+    def document(self) -> dict[str, Any]:
+        """Return the plan as a JSON-serialisable dict."""
+        names = ("subject", "walks", "best", "walk_distance", "step_factor", "options", "shares", "spent")
+        return self._collect(*names, "complete", "unfinished", strategies=self.table, curve=self.curve)
 
-    def _describe_steps(self) -> str:
-        return "" if self.step_factor == 1 else f", steps {self.step_factor:g} times as large"
+    def test_cases(self) -> Sequence[JUnitCase]:
+        """Return the plan as one test case, which passes if the trial was finished."""
+        outcome: Any = "passed" if self.complete else "skipped"
+        return [JUnitCase(name="plan", outcome=outcome, message=", ".join(self.unfinished), output=self.headline)]
+
+    def __str__(self) -> str:
+        return self.describe()
 
 
-@rename_keywords(since="0.2", steps="max_halvings", feature_steps="column_steps")
-@accept_tables
-@check_types
-def plan(
-    model: ModelLike,
-    data: DataLike | None = None,
-    walks: int = 1000,
-    *,
-    trial: int | None = None,
-    max_halvings: int | None = None,
-    walk_distance: int = 20,
-    moves: Iterable[str] | None = None,
-    seeds: DataLike | int | None = None,
-    seed: SeedLike = 0,
-    target: str | None = None,
-    space: Space | None = None,
-    kinds: Mapping[str, str] | None = None,
-    column_steps: Mapping[str, float] | None = None,
-    bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
-    orders: Mapping[str, Sequence[Any]] | None = None,
-    threshold: float | None = None,
-    jump: float | None = None,
-    labels: str = "auto",
-    classes: Sequence[Any] | None = None,
-    trust: bool = False,
-    scalar: bool = False,
-    name: str | None = None,
-) -> ExplorationPlan:
+@capability(PlanOptions)
+def plan(options: PlanOptions, execution: Execution[SubjectUnderTest]) -> ExplorationPlan:
     """Try every strategy on a few walks, and return the expected yield and cost of `walks` walks.
 
-    Parameters
-    ----------
-    model, data, max_halvings, walk_distance, moves, seeds, seed, target, space
-        As for `explore`.
-    kinds, column_steps, bounds, orders, threshold, jump, labels, classes, trust, scalar, name
-        As for `explore`.
-    walks : int
-        The number of walks to plan for.
-    trial : int, optional
-        The number of walks per strategy in the trial; by default a tenth of `walks`, 40 to 1,000. Strategies
-        that are clearly worse make fewer, and those between which the choice is close make up to four times as many.
+    Returns
+    -------
+    ExplorationPlan
+        With ``.best``, ``.options`` for `explore`, ``.table`` and ``.curve``.
 
     Examples
     --------
@@ -175,64 +124,84 @@ def plan(
     >>> dm.plan(dm.subjects["Line 1"], walks=1_000).best
     'random_target'
     """
-    options = PlanOptions(
-        walks=walks,
-        trial=trial,
-        max_halvings=max_halvings,
+    trials = _prepare_trials(options, execution)
+    execution.attempt("the walks of the trial", lambda: race(trials, options.trial_walks), None)
+    seconds_per_row = execution.attempt("the time per row", lambda: _measure_seconds_per_row(execution), 0.0)
+    no_shares: dict[str, float] = {}
+    shares = execution.attempt("the answers to the seed cases", lambda: _measure_answer_shares(execution), no_shares)
+    tried = [trial for trial in trials if trial.walks]
+    recommended, walk_distance, step_factor = _recommend(tried, execution.subject, options.walk_distance)
+    return ExplorationPlan(
+        subject=execution.subject.name,
+        walks=options.walks,
+        table=_build_table(tried, options, seconds_per_row),
+        curve=_build_curve(tried),
+        options=recommended,
         walk_distance=walk_distance,
-        moves=None if moves is None else list(moves),
-        threshold=threshold,
-        jump=jump,
-        labels=labels,
-    )
-    hints = SpaceOptions(kinds=kinds, steps=column_steps, bounds=bounds, orders=orders)
-    rng = to_generator("seed", options.OWNER, seed)
-    subject_options: dict[str, Any] = {"owner": options.OWNER, "trust": trust, "scalar": scalar, "name": name}
-    subject_options |= {"classes": to_classes(classes, options.OWNER), "max_rows": options.max_seed_cases}
-    subject = build_subject(
-        model, data, target=target, space=space, space_options=hints, seeds=seeds, rng=rng, **subject_options
+        step_factor=step_factor,
+        shares=shares,
+        spent=sum(trial.runs for trial in trials),
+        unfinished=tuple(execution.unfinished),
+        interrupted=execution.counter.interrupted,
     )
 
-    has_own_moves = options.moves is not None or not all(move.derived for move in subject.system.moves.values())
-    has_numbers = any(feature.numeric for feature in subject.seeds.space.features)
-    has_fixed_space = space is not None or isinstance(data, Space)
-    scalable = has_numbers and not has_own_moves and not has_fixed_space
-    farthest = max(TRIAL_WALK_DISTANCE, walk_distance)
-    trials = [
-        _prepare_trial(subject, strategy, factor, replace(options, walk_distance=farthest), rng)
-        for strategy, explorer in EXPLORERS.items()
-        for factor in (STEP_FACTORS if scalable and explorer.uses_moves else (1.0,))
-    ]
-    race(trials, options.trial_walks)
+
+def _recommend(
+    trials: Sequence[StrategyTrial], subject: SubjectUnderTest, requested_distance: int
+) -> tuple[dict[str, Any], int, float]:
+    """Return the options to explore with, and the walk distance and step factor that are best for walks."""
+    if not trials:
+        return {}, requested_distance, 1.0
     chosen, distance = choose_trial(trials)
     recommended: dict[str, Any] = {"strategy": chosen.strategy}
     if chosen.strategy == "random_target":
-        chosen, distance = choose_trial([trial for trial in trials if trial.strategy == "random_walk"])
-    else:
-        recommended["walk_distance"] = distance
-        if chosen.step_factor != 1:
-            features = _scale_steps(subject, chosen.step_factor).seeds.space.features
-            recommended["column_steps"] = {f.name: f.step for f in features if isinstance(f, Continuous | Integer)}
-    return ExplorationPlan(
-        subject=subject.name,
-        walks=walks,
-        table=_build_table(trials, options, _measure_seconds_per_row(subject)),
-        curve=_build_curve(trials),
-        options=recommended,
-        walk_distance=distance,
-        step_factor=chosen.step_factor,
-        shares=_measure_answer_shares(subject),
-        spent=sum(trial.runs for trial in trials),
+        walking_trials = [trial for trial in trials if trial.strategy == "random_walk"]
+        if not walking_trials:
+            return recommended, requested_distance, 1.0
+        chosen, distance = choose_trial(walking_trials)
+        return recommended, distance, chosen.step_factor
+    recommended["walk_distance"] = distance
+    if chosen.step_factor != 1:
+        features = _scale_steps(subject, chosen.step_factor).seeds.space.features
+        recommended["column_steps"] = {f.name: f.step for f in features if isinstance(f, Continuous | Integer)}
+    return recommended, distance, chosen.step_factor
+
+
+def _prepare_trials(options: PlanOptions, execution: Execution[SubjectUnderTest]) -> list[StrategyTrial]:
+    """Return one trial per strategy and, if steps can be changed, per size of steps."""
+    subject = execution.subject
+    has_own_moves = options.moves is not None or not all(move.derived for move in subject.system.moves.values())
+    has_numbers = any(feature.numeric for feature in subject.seeds.space.features)
+    has_fixed_space = options.space is not None or isinstance(options.data, Space)
+    is_scalable = has_numbers and not has_own_moves and not has_fixed_space
+    trial_options = replace(
+        options,
+        walk_distance=max(TRIAL_WALK_DISTANCE, options.walk_distance),
+        trial=options.trial_walks,
+        data=None,  # the subject has the data: they need not be read again
+        target=None,
+        seeds=None,
     )
+    return [
+        _prepare_trial(execution, strategy, factor, trial_options)
+        for strategy, explorer in EXPLORERS.items()
+        if options.strategy in (strategy, "auto")
+        for factor in (STEP_FACTORS if is_scalable and explorer.uses_moves else (1.0,))
+    ]
 
 
 def _prepare_trial(
-    subject: SubjectUnderTest, strategy: str, factor: float, options: PlanOptions, rng: np.random.Generator
+    execution: Execution[SubjectUnderTest], strategy: str, factor: float, options: PlanOptions
 ) -> StrategyTrial:
+    subject = execution.subject
     trial_subject = subject if factor == 1 else _scale_steps(subject, factor)
 
-    def run(walks: int) -> Front:
-        return run_exploration(trial_subject, rng, replace(options, strategy=strategy, walks=walks))
+    def run(walks: int) -> tuple[Front, float]:
+        walk_options = replace(options, strategy=strategy, walks=walks, budget=execution.remaining_budget)
+        front = run_exploration(trial_subject, execution.rng, walk_options, execution.drive)
+        if front.tally.exhausted:
+            raise OutOfBudget("the budget is spent")
+        return front, execution.recall(lambda: front.seconds)
 
     seeds, moves = len(subject.seeds), len(options.move_names or subject.system.moves)
     if strategy == "directed_walk":  # each seed case is used once with every move before any is used again
@@ -244,14 +213,15 @@ def _prepare_trial(
     return StrategyTrial(strategy=strategy, step_factor=factor, run=run, seeds_per_walk=seeds_per_walk)
 
 
-def _measure_seconds_per_row(subject: SubjectUnderTest) -> float:
+def _measure_seconds_per_row(execution: Execution[SubjectUnderTest]) -> float:
     """Return the time per additional row in a large batch, without the constant time per query."""
+    subject = execution.subject
 
     def time_rows(rows: int) -> float:
         counter = CallCounter()
         batch = subject.seeds.take(np.resize(np.arange(len(subject.seeds)), rows))
-        drive(ask(batch), subject.sut, tally=counter, cache=None, recheck=0)
-        return counter.seconds
+        execution.drive(ask(batch), subject.sut, tally=counter, cache=None, recheck=0)
+        return execution.recall(lambda: counter.seconds)
 
     return max(0.0, time_rows(TIMED_ROWS) - time_rows(TIMED_ROWS // 100)) / TIMED_ROWS
 
@@ -283,7 +253,7 @@ def _build_table(trials: Sequence[StrategyTrial], options: PlanOptions, seconds_
                 "seconds_per_pair": seconds / pairs if pairs else math.inf,
             }
         )
-    return pd.DataFrame(rows).sort_values(
+    return pd.DataFrame(rows, columns=TABLE_COLUMNS).sort_values(
         ["balance", "runs"], ascending=[False, True], kind="stable", ignore_index=True
     )
 
@@ -292,6 +262,8 @@ def _build_curve(trials: Sequence[StrategyTrial]) -> pd.DataFrame:
     """Return capability, cost and balance of all trials."""
     import pandas as pd
 
+    if not trials:
+        return pd.DataFrame(columns=CURVE_COLUMNS)
     curves = [(trial, trial.measure_curve()) for trial in trials]
     return pd.concat(
         [
@@ -328,19 +300,13 @@ def _scale_steps(subject: SubjectUnderTest, factor: float) -> SubjectUnderTest:
     return replace(subject, system=derive(space, subject.sut), seeds=space.points(subject.seeds.frame))
 
 
-def _measure_answer_shares(subject: SubjectUnderTest) -> dict[str, float]:
+def _measure_answer_shares(execution: Execution[SubjectUnderTest]) -> dict[str, float]:
     """Return the share of each answer among some seed cases."""
-    sample = subject.seeds.take(thin_rows(len(subject.seeds), MAX_SHARE_SEEDS))
-    outputs = drive(ask(sample), subject.sut)
+    seeds = execution.subject.seeds
+    outputs = execution.query(seeds.take(thin_rows(len(seeds), MAX_SHARE_SEEDS)), execution.subject.sut)
     values = outputs.take(outputs.ok).values
     if values.dtype.kind == "f" and len(set(values.tolist())) > 20:
         low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
         return {f"below {low:.4g}": 0.25, f"below {middle:.4g}": 0.5, f"below {high:.4g}": 0.75}
     names, counts = np.unique([str(value) for value in values.tolist()], return_counts=True)
     return dict(zip(names.tolist(), (counts / max(1, len(values))).tolist(), strict=True))
-
-
-def _format_time(seconds: float) -> str:
-    if seconds < 100:
-        return f"{seconds:.2g} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._estimates import WorkPace
+from .._estimates import LIMIT_TIME, WorkPace
 from .._text import pluralize
 from .._typing import SeedLike
 from ..core.capability import capability
@@ -103,7 +103,7 @@ def run_exploration(
         tally=counter,
         limits=options.limits,
         pace=WorkPace(
-            options.OWNER, options.walk_parameter, remedy=options.remedy, measure=lambda: chosen_explorer.share_begun
+            options.OWNER, options.walk_parameter, remedy=LIMIT_TIME, measure=lambda: chosen_explorer.share_begun
         ),
     )
     _raise_if_all_failed(subject, counter)

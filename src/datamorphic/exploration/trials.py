@@ -49,9 +49,10 @@ class StrategyTrial:
 
     strategy: str
     step_factor: float  # a multiple of the steps of the space
-    run: Callable[[int], Front]  # makes so many walks
+    run: Callable[[int], tuple[Front, float]]  # makes so many walks, and says how long they took
     seeds_per_walk: float  # seed cases that are executed per walk of the planned exploration
     fronts: list[Front] = field(default_factory=list)
+    seconds: float = 0.0  # of all walks so far
 
     @property
     def walks(self) -> int:
@@ -63,10 +64,11 @@ class StrategyTrial:
         """The number of runs so far."""
         return sum(front.runs for front in self.fronts)
 
-    @property
-    def seconds(self) -> float:
-        """The time of all runs so far."""
-        return sum(front.seconds for front in self.fronts)
+    def make_walks(self, count: int) -> None:
+        """Make some more walks."""
+        front, seconds = self.run(count)
+        self.fronts.append(front)
+        self.seconds += seconds
 
     def measure_curve(self) -> TrialCurve:
         """Return capability and cost for every maximum distance up to that of the trial.
@@ -102,17 +104,17 @@ def race(trials: Sequence[StrategyTrial], walks: int) -> None:
     running = list(trials)
     for share in ROUND_SHARES:
         for trial in running:
-            trial.fronts.append(trial.run(max(1, round(share * walks))))
+            trial.make_walks(max(1, round(share * walks)))
         walking = [trial for trial in running if trial.strategy == "random_walk"]
         contenders = [
             *_select_contenders(running, MIN_RACE_SHARE),
             *_select_contenders(running),
-            *_select_contenders(walking),
+            *(_select_contenders(walking) if walking else ()),
         ]
         running = [trial for trial in running if trial in contenders]
     for _ in range(MAX_EXTRA_ROUNDS):
         for trial in _find_doubtful_trials(trials):
-            trial.fronts.append(trial.run(max(1, round(EXTRA_ROUND_SHARE * walks))))
+            trial.make_walks(max(1, round(EXTRA_ROUND_SHARE * walks)))
 
 
 def choose_trial(trials: Sequence[StrategyTrial]) -> tuple[StrategyTrial, int]:
