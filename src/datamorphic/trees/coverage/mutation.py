@@ -125,6 +125,8 @@ class MutationScore(DrawableResult):
         """The numbers of the mutants that no row kills."""
         return np.flatnonzero(~self.killed)
 
+    score = DrawableResult.share
+
     @property
     def shares(self) -> npt.NDArray[np.float64]:
         """The share of mutants that are killed, per tree; NaN for a tree without mutants."""

@@ -72,15 +72,13 @@ class AdequacyResult(Result):
         """Return one test case, which fails if less than `at_least` is covered."""
         from ...reporting.junit import JUnitCase
 
-        name, text, share = f"covers {self.criterion}", self.describe(20), self.score
+        name, text, share = f"covers {self.criterion}", self.describe(20), self._get_share()
         if at_least is None or share >= at_least:
             return [JUnitCase(name=name, output=text)]
         message = f"{format_percent(share)} is covered, at least {format_percent(at_least)} is required"
         return [JUnitCase(name=name, outcome="failed", kind="coverage", message=message, detail=text)]
 
-    @property
-    def score(self) -> float:
-        """The share of what has to be covered that is covered."""
+    def _get_share(self) -> float:
         raise NotImplementedError
 
 
@@ -96,11 +94,12 @@ class DrawableResult(AdequacyResult):
         return self.counts > 0
 
     @property
-    def score(self) -> float:
+    def share(self) -> float:
         """The share of all parts that are covered."""
         return float(self.covered.mean())
 
-    share = score
+    def _get_share(self) -> float:
+        return self.share
 
     @cached_property
     def _starts(self) -> npt.NDArray[np.intp]:

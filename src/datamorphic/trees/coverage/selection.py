@@ -79,6 +79,9 @@ class Selection(AdequacyResult):
             data=self.data_result.document(),
         )
 
+    def _get_share(self) -> float:
+        return self.score
+
     def _export_name(self) -> str:
         return self.leaves.inputs.owner
 
