@@ -15,6 +15,8 @@ from datamorphic.errors import ArgumentError, ModelError
 from datamorphic.morphisms.image_moves import ImageBrightness
 from datamorphic.relations.change import Change, ChangeRelation
 from datamorphic.relations.image import BlockRelation
+from datamorphic.relations.learner.base import SameLabel
+from datamorphic.relations.one_way import OneWay
 from datamorphic.relations.registry import find_relation
 
 RNG = np.random.default_rng(0)
@@ -181,6 +183,11 @@ TABLE = {
         bad=lambda f: np.where(f["n"] % 2 == 0, "yes", "no"),
         **FRAMES,
     ),
+    "PatternRelation that moves one way": Row(
+        relation=(dm.patterns["Additive"].input(columns=("a",), amount=0.2) >> OneWay(outcome="yes")).named("a + 0.2"),
+        bad=lambda f: np.where(f["a"] < 0.5, "yes", "no"),
+        **FRAMES,
+    ),
     "BlockRelation": Row(
         relation=BlockRelation("brighter", ImageBrightness(amount=0.1)),
         good=lambda images: np.full(len(images), "same"),
@@ -227,6 +234,15 @@ TABLE = {
     ),
     "LearnerRelation": Row(
         relation=Backwards(),
+        good=Nearest(),
+        bad=FirstLabels(),
+        data=LABELLED,
+        target="label",
+        program=STUMP,
+        check="learning",
+    ),
+    "LearnerRelation that is composed": Row(
+        relation=(Backwards() >> SameLabel()).named("composed"),
         good=Nearest(),
         bad=FirstLabels(),
         data=LABELLED,

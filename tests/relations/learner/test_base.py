@@ -62,6 +62,7 @@ def test_a_change_of_training_data_composes_with_expectations_about_labels_and_a
 def test_a_relation_gives_its_change_to_another_expectation():
     permuted = LEARNER_RELATIONS["MR-1.2"] >> SameLabel()
     assert (permuted.scores, LEARNER_RELATIONS["MR-1.2"].scores) == (False, True)
+    assert permuted.statement == "the attributes in another order: the same label"
     data_change = LEARNER_RELATIONS["MR-1.2"].data_change
     report = dm.check(DBSCAN(), relations=(data_change >> SameClusters()).named("permuted"), inputs=10)
     assert report.table["violated"].tolist() == [0]

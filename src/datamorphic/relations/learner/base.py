@@ -20,7 +20,7 @@ from ...space.labels import to_label_array, to_object_array
 from ...space.partition import RowPartition
 from ...systems.learner import find_parameter_values
 from ...systems.training import Array, Floats, Places, Training
-from ..base import MetamorphicRelation
+from ..base import MetamorphicRelation, split_statement
 
 Rng = np.random.Generator
 
@@ -255,8 +255,9 @@ class _ComposedRelation(LearnerRelation):
 
     def __init__(self, change: TrainingChange, expectation: SameLabels) -> None:
         self.data_change, self.expectation = change, expectation
-        self.name, self.needs = change.clause, change.needs
-        self.statement = f"{change.clause}: {expectation.clause}"
+        clause = split_statement(change.statement)[0] if isinstance(change, LearnerRelation) else change.clause
+        self.name, self.needs = clause, change.needs
+        self.statement = f"{clause}: {expectation.clause}"
         self.shares, self.firm = change.shares, change.firm
         self.regressors = change.regressors or not expectation.labelled
         self.scores, self.labelled = expectation.scores, expectation.labelled
