@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 
 import pandas as pd
 import pytest
@@ -15,6 +16,8 @@ SCRIPT = (
     "repeat(2)\n  makeSeed( [RandomValue30] )\nendRepeat()\nrandomTargetExplore(20,mid)\nanalyse([saveStatistics])\n"
 )
 SYSTEM = """
+from pathlib import Path
+
 import datamorphic as dm
 
 class Parity:
@@ -30,6 +33,8 @@ class Parity:
 
     @dm.executor
     def classify(self, p):
+        if Path("stop").exists():
+            raise KeyboardInterrupt
         return p.n % 2 == 0
 """
 
@@ -127,6 +132,31 @@ def test_removing_a_run_that_failed_removes_the_copies_of_its_files(folder):
     assert list(folder.glob(".datamorphic-*"))
     removed = CliRunner().invoke(app, ["runs", "remove", "1"])
     assert removed.exit_code == 0, removed.output
+    assert not list(folder.glob(".datamorphic-*"))
+
+
+def test_a_run_of_an_earlier_version_is_resumed(folder):
+    (folder / "p.scr").write_text("makeSeed([RandomValue5])\nexecuteTestCases()\nsaveMessage(notes.txt;done)\n")
+    options = ["p.scr", "--system", "parity_tests:Parity", "--map", "Other=parity_tests:Parity", "--seed", "3"]
+    whole = json.loads(run(*options, "--store", "none", "--json").stdout)
+    (folder / "notes.txt").unlink()
+    (folder / "stop").touch()
+    assert run(*options).exit_code == 130
+    (folder / "stop").unlink()
+    with sqlite3.connect(folder / "runs.sqlite") as database:
+        (text,) = database.execute("select parameters from runs").fetchone()
+        parameters = json.loads(text)
+        maps = ["Other=parity_tests:Parity"]
+        script = {"script": str(folder / "p.scr"), "subject": None, "system": "parity_tests:Parity", "maps": maps}
+        earlier = {name: parameters[name] for name in ("script", "commands", "scripts", "inputs", "backup", "timeout")}
+        earlier["words"] = script | {"seed": 3, "timeout": None}
+        database.execute("update runs set parameters = ?", [json.dumps(earlier)])
+    database.close()
+    resumed = CliRunner().invoke(app, ["runs", "resume", "1", "--json"])
+    assert resumed.exit_code == 0, resumed.output
+    document = json.loads(resumed.stdout)
+    assert {name for name in whole if document[name] != whole[name]} <= {"seconds", "run"}
+    assert (folder / "notes.txt").read_text() == "done\n"
     assert not list(folder.glob(".datamorphic-*"))
 
 
