@@ -90,7 +90,7 @@ def test_a_wrong_document_is_named(text, message):
 
 def _read_all_tables() -> dict[str, Any]:
     """Return what each data file of the package is read as."""
-    from datamorphic.audit import columns
+    from datamorphic.audit import check, columns
     from datamorphic.data import learners, pattern_examples, products, sentences
     from datamorphic.data.loans import attributes, freddie_mac, german_credit
     from datamorphic.relations.first_names import FIRST_NAMES
@@ -101,8 +101,10 @@ def _read_all_tables() -> dict[str, Any]:
     from datamorphic.scripting.commands import COMMANDS
     from datamorphic.studies import catalogue, figures
     from datamorphic.systems import missing_packages, untrusted
+    from datamorphic.web.studio import PAGES
 
     return {
+        "audit/checks/checks.toml": check.read_facts().checks,
         "audit/columns.toml": columns.read_words().protected_words,
         "data/example_systems.toml": pattern_examples.example_systems,
         "data/loans/freddie_mac.csv": freddie_mac.list_origination_fields(),
@@ -124,6 +126,7 @@ def _read_all_tables() -> dict[str, Any]:
         "studies/tables.csv": catalogue.TABLES,
         "systems/packages.toml": missing_packages.read_known_packages().same_name,
         "systems/safe_types.toml": untrusted.read_safe_types().loaders,
+        "web/pages/pages.toml": PAGES,
     }
 
 

@@ -137,6 +137,10 @@ class OutOfBudget(DatamorphicError):
     """The budget is spent; a flow may catch this and return its result so far."""
 
 
+class BudgetSpent(OutOfBudget):
+    """No time or no runs are left, unlike in a run that the user interrupted."""
+
+
 class Interrupted(OutOfBudget):
     """The user interrupted the run."""
 

@@ -15,7 +15,7 @@ PHONE = {"width": 360, "height": 740}
 def test_every_page_keeps_the_rules_of_accessibility_and_fits_a_phone(studio_server, open_with, take_screenshot):
     page = open_with("Box 2", "/")
     problems = []
-    for _, address, title, _ in PAGES:
+    for address, title in ((page.address, page.title) for page in PAGES):
         if address != "/":
             page.goto(studio_server.url + address)
         page.get_by_role("heading", level=1, name=title).wait_for()

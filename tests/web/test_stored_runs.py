@@ -8,7 +8,7 @@ import datamorphic as dm
 from datamorphic.errors import DatamorphicError, UsageError
 from datamorphic.runs.keep import StoreOptions
 from datamorphic.runs.store import Store
-from datamorphic.web.components.figures import build_table
+from datamorphic.web.components.elements import build_table
 from datamorphic.web.folder import ServedFolder
 from datamorphic.web.pages import exploration, runs
 from datamorphic.web.stored_runs import (

@@ -7,11 +7,13 @@ a little later. What was not completed for lack of time is "not tried": neither 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
-from ..core.result import Finding
+from .._tables import read_document
+from ..core.result import Finding, InputOrigin, Level
 from ..errors import Interrupted, OutOfBudget, StoreError, SystemFailed, format_error_line
 from ..reporting.document import Section
 from ..runs.deadline import DeadlinePassed
@@ -91,14 +93,11 @@ class CheckFindings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Check:
-    """One question about a model, and the function that answers it."""
+class CheckFacts:
+    """What is known of a check before it runs: a table of `checks.toml`."""
 
-    name: str  # in ``only=`` and in reports
     question: str
     weight: float  # its part of the budget, relative to the other checks
-    find_skip_reason: Callable[[CheckContext], str]  # an empty text if the check applies
-    run: Callable[[CheckContext, CheckBudget], CheckFindings]
     about_querying: bool = False  # about how the system is queried rather than about cases
     needs: tuple[str, ...] = ()  # names of checks whose results it uses: they run first
     max_share: float = 1.0  # of the whole budget, unless the user asks for this check
@@ -108,6 +107,15 @@ class Check:
     #: there are any ("others"), or does not apply to inputs with images or sequences ("tables").
     about_columns: Literal["", "others", "tables"] = ""
 
+
+@dataclass(frozen=True, kw_only=True)
+class Check(CheckFacts):
+    """One question about a model, and the function that answers it."""
+
+    name: str  # in ``only=`` and in reports
+    find_skip_reason: Callable[[CheckContext], str]  # an empty text if the check applies
+    run: Callable[[CheckContext, CheckBudget], CheckFindings]
+
     def explain_skip(self, context: CheckContext) -> str:
         """Return why the check does not apply; an empty text if it does."""
         blocks = context.space.blocks
@@ -116,6 +124,49 @@ class Check:
             values = "pixels" if block.kind == "image" else "values"
             return f"it is about columns, and single {values} of {block.noun}s are not columns"
         return self.find_skip_reason(context)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindingFacts:
+    """What all findings of a kind have in common: a table of `checks.toml` with fields of `Finding`."""
+
+    about: str | None = None
+    title: str | None = None
+    level: Level | None = None
+    confidence: float | None = None
+    remedy: str | None = None
+    noun: str | None = None
+    inputs: InputOrigin | None = None
+    answer_changes: bool | None = None
+    cause: str | None = None
+    counted_in_detail: bool | None = None
+    sampled: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditFacts:
+    checks: Mapping[str, CheckFacts]
+    findings: Mapping[str, FindingFacts]
+
+
+@functools.cache
+def read_facts() -> AuditFacts:
+    return read_document(f"{__package__}.checks", "checks.toml", AuditFacts)
+
+
+def make_check(
+    name: str,
+    run: Callable[[CheckContext, CheckBudget], CheckFindings],
+    find_skip_reason: Callable[[CheckContext], str],
+) -> Check:
+    """Return a check with the facts of `checks.toml`."""
+    return Check(name=name, run=run, find_skip_reason=find_skip_reason, **vars(read_facts().checks[name]))
+
+
+def get_facts(kind: str) -> dict[str, Any]:
+    """Return the fields that all findings of a kind share; a kind is a check, or one of its findings: ``scores.invalid``."""
+    facts = {name: value for name, value in vars(read_facts().findings[kind]).items() if value is not None}
+    return {"check": kind.partition(".")[0], **facts}
 
 
 def run_flow(

@@ -19,7 +19,7 @@ from .._clock import measure_slowdown, read_clock
 from .._text import format_short
 from .._typing import ModelLike
 from ..core.execute import Execution
-from ..errors import OutOfBudget
+from ..errors import BudgetSpent, OutOfBudget
 from ..morphisms.subject import SubjectUnderTest
 from ..runs.deadline import TimeLimit
 from ..runs.driver import CallCounter, drive
@@ -351,9 +351,9 @@ class CheckContext:
         """
         if not self._reference_models:
             if budget.seconds is not None and budget.seconds < REFERENCE_SECONDS * self.clock.slowdown:
-                raise OutOfBudget("The budget does not allow a reference model to be fitted.")
+                raise BudgetSpent("The budget does not allow a reference model to be fitted.")
             if not self.clock.recall(lambda: self._try_to_fit_reference_model(budget.seconds)):
-                raise OutOfBudget("There was no time to fit a reference model.")
+                raise BudgetSpent("There was no time to fit a reference model.")
             if not self._reference_models:  # it was fitted in time before the run was resumed
                 self._try_to_fit_reference_model(None)
         return self._reference_models[0]
@@ -496,7 +496,7 @@ class CheckContext:
         if budget.runs is not None:
             limits.append(budget.runs / runs_per_case)
         if min(limits) < 1:
-            raise OutOfBudget("The budget does not allow a single case.")
+            raise BudgetSpent("The budget does not allow a single case.")
         return limit if min(limits) >= limit else round_down(min(limits))
 
     def build_quiet_options(self) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import OutOfBudget
+from ..errors import BudgetSpent
 from ..runs.flow import ask
 from ..space.points import Points
 from .check import CheckBudget, run_flow
@@ -32,7 +32,7 @@ def measure_influence(context: CheckContext, budget: CheckBudget) -> Influence:
         budget.remaining(0.6), min(limit, len(context.inputs)), runs_per_case=2 * (len(names) + 1), calls=4
     )
     if rows < min(MIN_ROWS_PER_FEATURE, len(context.inputs)):
-        raise OutOfBudget("The budget does not allow to shuffle every feature.")
+        raise BudgetSpent("The budget does not allow to shuffle every feature.")
     rng = np.random.default_rng([context.seed, RANDOM_STREAM])
     order = rng.permutation(len(context.inputs))
     inputs = context.inputs.take(order[:rows])

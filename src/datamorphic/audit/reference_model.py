@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._clock import read_clock
-from ..errors import OutOfBudget
+from ..errors import BudgetSpent
 from ..space.points import Points
 from ..space.projection import describe_texts
 from ..space.text_feature import Text
@@ -114,7 +114,7 @@ def _cross_validate(
     with use_one_openmp_thread():
         for fold in range(FOLDS):
             if seconds is not None and read_clock() - start_time > seconds:
-                raise OutOfBudget("The budget was spent while the reference model was fitted.")
+                raise BudgetSpent("The budget was spent while the reference model was fitted.")
             test_rows = folds == fold
             train_codes, train_targets = matrix[~test_rows], targets[~test_rows]
             if probabilities is None:

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from .._text import format_short
 from ..core.result import Example
-from ..errors import Interrupted, OutOfBudget
+from ..errors import BudgetSpent, OutOfBudget
 from ..runs.flow import Flow, Query
 from ..space.features import Codes, FeatureKind, Mask
 from ..space.outputs import Outputs
@@ -387,9 +387,7 @@ def _measure(context: CheckContext, budget: CheckBudget) -> Responses:
         more_inputs = context.inputs.take(all_row_numbers[first_rows:rows])
         try:
             own_more, more_by_column = run_flow(context, budget, _sweep_features(more_inputs, values, wants_scores))
-        except Interrupted:
-            raise
-        except OutOfBudget:
+        except BudgetSpent:
             more_by_column = {}
         if len(more_by_column) == len(values):
             inputs = Points.concat([inputs, more_inputs])
@@ -443,7 +441,7 @@ def _choose_values(context: CheckContext, budget: CheckBudget, cost: float) -> t
         if rows >= min(MIN_ROWS_FOR_FINE_VALUES, limit):
             break
     if rows < min(MIN_ROWS, limit):
-        raise OutOfBudget("The budget allows too few rows.")
+        raise BudgetSpent("The budget allows too few rows.")
     return values, rows
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from .._clock import read_clock
 from .._validation import to_generator
-from ..errors import ArgumentError, Interrupted, OutOfBudget
+from ..errors import ArgumentError, BudgetSpent, Interrupted, OutOfBudget
 from ..runs.deadline import TimeLimit
 from ..runs.driver import CallCounter, drive
 from ..runs.engines import PersistentEngine, make_engine, needs_processes
@@ -147,7 +147,7 @@ class Execution(Generic[Subject]):
             raise Interrupted("interrupted")
         if limit is not None and read_clock() - self._started_at > limit:
             self.counter.exhausted = True
-            raise OutOfBudget(f"the budget is spent after {limit:g} s")
+            raise BudgetSpent(f"the budget is spent after {limit:g} s")
         return True
 
     def drive(

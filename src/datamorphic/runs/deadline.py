@@ -14,7 +14,7 @@ from types import CodeType, FrameType, TracebackType
 from typing import Any, ClassVar, Self, TypeVar
 
 from .._clock import read_clock
-from ..errors import OutOfBudget
+from ..errors import BudgetSpent
 
 REPEAT_SECONDS = 0.2  # after which the signal comes again, in case somebody caught everything
 MIN_TIMER_SECONDS = 0.001  # 0 would switch the timer off
@@ -55,7 +55,7 @@ class TimeLimit:
     ...         pass
     Traceback (most recent call last):
     ...
-    datamorphic.errors.OutOfBudget: the time is up
+    datamorphic.errors.BudgetSpent: the time is up
     """
 
     _active: ClassVar[list[TimeLimit]] = []  # the outermost first
@@ -98,7 +98,7 @@ class TimeLimit:
         # compiled code may replace the exception: NumPy raises a TypeError if a comparison is interrupted
         self.passed = own_deadline or (self.passed and isinstance(error, Exception))
         if self.passed:
-            raise OutOfBudget("the time is up") from None
+            raise BudgetSpent("the time is up") from None
 
 
 def stop_soon(seconds: float) -> None:

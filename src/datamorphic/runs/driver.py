@@ -14,7 +14,7 @@ from .._clock import read_clock
 from .._estimates import WorkPace
 from .._typing import EngineLike
 from .._validation import reject
-from ..errors import Interrupted, OutOfBudget
+from ..errors import BudgetSpent, Interrupted
 from ..space.outputs import Outputs, Status
 from ..space.points import Batch
 from ..systems.base import Executor
@@ -199,8 +199,8 @@ def _end_flow(flow: Flow[Result], counter: CallCounter, chances: int = 2) -> NoR
     """Let a flow return what it has, since its budget is spent; one that queries again gets another chance."""
     counter.exhausted = True
     for _ in range(chances):
-        flow.throw(OutOfBudget(f"the budget is spent after {counter.runs:,} runs"))
-    raise OutOfBudget(f"{flow!r} keeps querying after its budget is spent") from None
+        flow.throw(BudgetSpent(f"the budget is spent after {counter.runs:,} runs"))
+    raise BudgetSpent(f"{flow!r} keeps querying after its budget is spent") from None
 
 
 class RunLimits:

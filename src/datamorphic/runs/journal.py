@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._clock import read_clock
-from ..errors import DataError, OutOfBudget, StoreError
+from ..errors import BudgetSpent, DataError, OutOfBudget, StoreError
 from ..space.outputs import Outputs
 from ..space.points import Batch, Points
 from ..space.serialisation import value_from_json, value_to_json
@@ -273,7 +273,7 @@ class RecordedLimit:
             self.passed = self._journal.is_deadline_due(self._depth)
         if self.passed:
             self._journal.note_deadline(self._depth)
-            raise OutOfBudget("the time is up") from None
+            raise BudgetSpent("the time is up") from None
 
 
 def _group_pieces(pending: list[_PendingPiece]) -> Iterator[list[_PendingPiece]]:

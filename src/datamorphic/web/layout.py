@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 
+from fastapi import Request
 from nicegui import app, ui
 
+from .components.elements import build_heading
+from .components.report_parts import prepare_parts
 from .error_pages import FAULT_MESSAGE
-from .studio import PAGES
+from .studio import PAGES, PageFacts, Studio
 from .workspaces import Workspace
 
 ui.button.default_props("no-caps unelevated")
@@ -17,10 +21,27 @@ PRIMARY_COLOUR = "#1f5f8b"  # white text on it can be read; `studio.css` has the
 STYLE = files(__package__).joinpath("studio.css").read_text(encoding="utf-8")
 
 
+def register_page(studio: Studio, facts: PageFacts) -> None:
+    """Add a page to the studio."""
+    module, _, name = facts.builder.partition(":")
+    build = getattr(importlib.import_module(f"{__package__}.pages.{module}"), name)
+
+    @ui.page(facts.address)
+    def build_page(request: Request) -> None:
+        workspace = studio.get_workspace()
+        if facts.shows_reports:
+            prepare_parts()
+        with _build_frame(workspace, facts):
+            if facts.needs_subject and workspace.subject.kind == "none":
+                ui.link("Choose what to test first.", "/")
+            else:
+                build(workspace, **{name: request.query_params.get(name, "") for name in facts.parameters})
+
+
 @contextmanager
-def build_frame(workspace: Workspace, title: str, lead: str = "") -> Iterator[None]:
+def _build_frame(workspace: Workspace, facts: PageFacts) -> Iterator[None]:
     """Build the frame of a page around what is built in the block."""
-    ui.page_title(f"{title} · datamorphic studio")
+    ui.page_title(f"{facts.title} · datamorphic studio")
     ui.add_css(STYLE)
     ui.colors(primary=PRIMARY_COLOUR)
     ui.on_exception(_show_fault)
@@ -44,25 +65,18 @@ def build_frame(workspace: Workspace, title: str, lead: str = "") -> Iterator[No
     drawer.classes("studio-drawer")
     menu.on_click(drawer.toggle)
     with drawer, ui.element("nav").props('aria-label="Pages"'):
-        for _, address, name, icon in PAGES:
-            with ui.link(target=address).classes("nav" + (" current" if name == title else "")) as link:
-                if name == title:
+        for page in PAGES:
+            with ui.link(target=page.address).classes("nav" + (" current" if page is facts else "")) as link:
+                if page is facts:
                     link.props('aria-current="page"')
-                ui.icon(icon).props('aria-hidden="true"')
-                ui.label(name)
+                ui.icon(page.icon).props('aria-hidden="true"')
+                ui.label(page.title)
     with ui.element("div").classes("studio-content").props("id=content tabindex=-1"):
-        ui.html(f"<h1>{_escape(title)}</h1>", sanitize=False)
-        if lead:
-            ui.label(lead).classes("lead")
+        build_heading(facts.title, level=1)
+        ui.label(facts.lead).classes("lead")
         yield
 
 
 def _show_fault() -> None:
     """Say that a click did not work; NiceGUI writes the traceback to the terminal."""
     ui.notify(FAULT_MESSAGE, type="negative", multi_line=True, close_button="Close", timeout=12_000)
-
-
-def _escape(text: str) -> str:
-    from html import escape
-
-    return escape(text)

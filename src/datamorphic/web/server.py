@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import importlib
 import logging
 import os
 import socket
@@ -33,9 +32,10 @@ def build_application(options: WebOptions) -> tuple[Gatekeeper, Studio]:
     except ImportError:
         raise MissingExtra("The studio needs NiceGUI. Install it: pip install 'datamorphic[web]'.") from None
     from . import error_pages, files
+    from .layout import register_page
 
-    for module, *_ in PAGES:
-        importlib.import_module(f"datamorphic.web.{module}").register(studio)
+    for facts in PAGES:
+        register_page(studio, facts)
     files.register(studio)
     error_pages.register(app)
     app.on_connect(studio.workspaces.workers.prepare)  # not before: its imports would delay the first page

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from .._tables import read_document
 from .options import WebOptions
 from .workspaces import Workspace, Workspaces
 
-#: the pages in the order of the navigation: module, address, title, icon
-PAGES: tuple[tuple[str, str, str, str], ...] = (
-    ("pages.start", "/", "Start", "home"),
-    ("pages.setup", "/set-up", "Set-up", "tune"),
-    ("pages.checkup", "/check-up", "Check-up", "fact_check"),
-    ("pages.activities", "/activities", "Activities", "science"),
-    ("pages.exploration", "/exploration", "Exploration", "explore"),
-    ("pages.relations", "/relations", "Relations", "compare_arrows"),
-    ("pages.trees", "/trees", "Trees", "account_tree"),
-    ("pages.hunts", "/hunts", "Hunts", "gps_fixed"),
-    ("pages.scripts", "/scripts", "Scripts", "description"),
-    ("pages.runs", "/runs", "Runs", "history"),
-    ("pages.studies", "/studies", "Studies", "menu_book"),
-    ("pages.patterns", "/patterns", "Patterns", "extension"),
-)
+
+@dataclass(frozen=True, kw_only=True)
+class PageFacts:
+    """A page of the studio: a row of `pages.toml`."""
+
+    builder: str  # of what is inside the frame: a module of `pages` and a name in it
+    address: str
+    title: str
+    icon: str
+    lead: str  # below the title
+    needs_subject: bool = False  # without one, there is only a link to the page Start
+    shows_reports: bool = False
+    parameters: tuple[str, ...] = ()  # of the address, for the builder
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageTable:
+    """The pages in the order of the navigation."""
+
+    pages: tuple[PageFacts, ...]
+
+
+PAGES = read_document(f"{__package__}.pages", "pages.toml", PageTable).pages
 
 
 class Studio:

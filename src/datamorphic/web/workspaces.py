@@ -215,7 +215,9 @@ class Workspace:
             words.append("--trust")
         job = StudioJob(number=number, title=title, arguments=words, folder=folder, page=page)
         self.jobs.append(job)
-        self._forget_old_jobs()
+        for old_job in [job for job in self.jobs if job.ended][: max(0, len(self.jobs) - MAX_JOBS_KEPT)]:
+            self.jobs.remove(old_job)
+            shutil.rmtree(old_job.folder, ignore_errors=True)
         task = asyncio.create_task(job.execute(self.workers, self.served_folder.root))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -231,11 +233,6 @@ class Workspace:
     def list_jobs(self, page: str) -> list[StudioJob]:
         """Return the jobs that a page started, the newest first."""
         return [job for job in reversed(self.jobs) if job.page == page]
-
-    def _forget_old_jobs(self) -> None:
-        for job in [job for job in self.jobs if job.ended][: max(0, len(self.jobs) - MAX_JOBS_KEPT)]:
-            self.jobs.remove(job)
-            shutil.rmtree(job.folder, ignore_errors=True)
 
     # -- the test pool -------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._text import format_percent, format_short, pluralize
 from ...core.result import Example, Finding
-from ...errors import Interrupted, OutOfBudget, UsageError
+from ...errors import BudgetSpent, UsageError
 from ...reporting.document import Section, Table
 from ...runs.flow import ask
 from ...space import geometry
@@ -22,7 +22,7 @@ from ...trees.forest import Forest
 from ...trees.inputs import read_data
 from ...trees.read import read_forest
 from ..case_text import extract_row, format_case
-from ..check import MISSING_RESULT, Check, CheckBudget, CheckFindings, run_flow
+from ..check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check, run_flow
 from ..context import CheckContext
 
 if TYPE_CHECKING:
@@ -68,20 +68,13 @@ def measure_adequacy(context: CheckContext, budget: CheckBudget) -> CheckFinding
     )
     missed_count = coverage.leaves - int(coverage.covered.sum())
     finding = Finding(
-        check="adequacy",
-        about="",
+        **get_facts("adequacy"),
         title=f"The given rows test only {coverage.share:.0%} of the decisions of {kind}",
-        level="advice",
-        confidence=0.8,
         detail=f"{missed_count:,} of {leaves} (ways through the tree that end in an answer) are not reached by any given "
         f"row{remark}.",
-        remedy="Add rows like the example to the test set. Decisions that no row reaches are not tested.",
         cases=missed_count,
         cases_tried=coverage.leaves,
         examples=_find_example(budget, coverage, missing),
-        counted_in_detail=True,
-        noun="leaf",
-        sampled=False,
         sections=(section,),
     )
     return CheckFindings(basis=basis + remark, findings=[finding])
@@ -123,9 +116,7 @@ def _cover_own_trees(context: CheckContext, budget: CheckBudget) -> tuple[Covera
     try:
         with budget.limit(KILLS_BUDGET_PART):
             return coverage, _format_kills(forest, coverage)
-    except Interrupted:
-        raise
-    except OutOfBudget:
+    except BudgetSpent:
         return coverage, ""
 
 
@@ -179,9 +170,7 @@ def _find_example(budget: CheckBudget, coverage: Coverage, missing: pd.DataFrame
                 row = coverage.example(int(leaf))
         except UsageError:
             continue  # no input reaches this leaf
-        except Interrupted:
-            raise
-        except OutOfBudget:
+        except BudgetSpent:
             break
         case = extract_row(row, 0)
         return (Example(text=f"{format_case(case)}: reaches {missing.loc[leaf, 'rule']}", case=case),)
@@ -198,14 +187,4 @@ def _find_skip_reason(context: CheckContext) -> str:
     return "" if int(context.answers.ok.sum()) >= MIN_INPUTS else f"fewer than {MIN_INPUTS} inputs are given"
 
 
-ADEQUACY = Check(
-    name="adequacy",
-    question="Do the given inputs reach every decision of the model?",
-    weight=3,
-    find_skip_reason=_find_skip_reason,
-    run=measure_adequacy,
-    about_columns="tables",
-    needs=("answers",),
-    own_seconds=0.3,
-    libraries=("sklearn.impute", "sklearn.tree"),
-)
+ADEQUACY = make_check("adequacy", measure_adequacy, _find_skip_reason)

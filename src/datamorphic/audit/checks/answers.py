@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..._text import pluralize
 from ...core.result import Example, Finding, count_rows, format_share
-from ...errors import Interrupted, OutOfBudget, SystemFailed
+from ...errors import BudgetSpent, OutOfBudget, SystemFailed
 from ...relations.base import HOLDS, VIOLATED, JudgedGroups, Relation
 from ...relations.check.runner import run_relation_check
 from ...relations.shrink import find_usual_values
@@ -23,7 +23,7 @@ from ...space.text_feature import Text
 from ...trees.read import read_trees
 from ...trees.rules import find_box, format_rule
 from ..case_text import extract_case, format_answer, format_case
-from ..check import Check, CheckBudget, CheckFindings, run_flow
+from ..check import CheckBudget, CheckFindings, get_facts, make_check, run_flow
 from ..context import CheckContext
 
 EMPTY_TEXT = ""
@@ -159,9 +159,7 @@ def check_answers(context: CheckContext, budget: CheckBudget) -> CheckFindings:
             failures, failure_outputs = _query(context, budget, context.known_failures["answers"])
             if not findings:
                 findings += _find_unanswered(context, budget, failures, failure_outputs, "known")
-    except Interrupted:
-        raise
-    except OutOfBudget:
+    except BudgetSpent:
         basis += "; there was no time for more"
     return CheckFindings(basis=basis, findings=findings)
 
@@ -197,9 +195,7 @@ def _find_unanswered(
         )
         if result.smallest is not None and len(result.smallest):
             case, answer = extract_case(result.smallest.source, 0), format_answer(result.smallest.before, 0)
-    except Interrupted:
-        raise
-    except OutOfBudget:
+    except BudgetSpent:
         pass  # the first case serves as the example
     region, columns = find_region(points, ~outputs.ok)
     statuses, counts = np.unique(outputs.status[unanswered], return_counts=True)
@@ -210,23 +206,16 @@ def _find_unanswered(
     share = format_share(unanswered.size, len(outputs), NOUNS[origin], NOUN_PLURALS.get(origin))
     return [
         Finding(
-            check="answers",
+            **get_facts("answers.none"),
             about=origin,
             title=REGION_TITLES[origin].format(region=region) if region else TITLES[origin],
-            level="fault",
-            confidence=1.0,
             detail=f"{share} get no answer: {reasons}." + (f" Nearly all of them have {region}." if region else ""),
-            remedy="Find out why by the example, and fix the code that fails. If such inputs need no answer, reject them with a "
-            "message before they reach the model. If they cannot occur, declare the bounds of the features: bounds={...}, or "
-            "space=.",
             cases=int(unanswered.size),
             cases_tried=len(outputs),
             columns=columns,
             examples=(Example(text=f"{format_case(case)}: {answer}", case=case),),
-            counted_in_detail=True,
             affected_rows=int(unanswered.size) if origin == "given" else 0,
             rows=len(outputs) if origin == "given" else 0,
-            answer_changes=True,
             inputs="given" if origin == "given" else "made",
         )
     ]
@@ -289,19 +278,7 @@ def find_region(points: Points, inside: npt.NDArray[np.bool_]) -> tuple[str, tup
 
 def _find_batch_failures(context: CheckContext) -> list[Finding]:
     """Return a finding if the system failed on a batch although it answers each of its rows."""
-    return [
-        Finding(
-            check="answers",
-            about="batches",
-            title="It fails on a batch, but answers its rows in smaller batches",
-            level="fault",
-            confidence=1.0,
-            detail=remark,
-            remedy="Check how it handles several rows: it may return too few answers, or accept one row only. If it is a "
-            "function of one case, pass scalar=True.",
-        )
-        for remark in context.remarks[:1]
-    ]
+    return [Finding(**get_facts("answers.batch"), detail=remark) for remark in context.remarks[:1]]
 
 
 def _find_unknown_labels(points: Points, outputs: Outputs) -> list[Finding]:
@@ -312,27 +289,13 @@ def _find_unknown_labels(points: Points, outputs: Outputs) -> list[Finding]:
     case = extract_case(points, int(new[0]))
     return [
         Finding(
-            check="answers",
-            about="labels",
+            **get_facts("answers.label"),
             title=f"It predicts labels that it does not declare: {', '.join(labels[:3])}",
-            level="concern",
-            confidence=1.0,
             detail=f"{format_share(new.size, len(outputs), 'given row')} get a label that is not one of the model's classes.",
-            remedy="Check how the model's output is turned into labels, and the list of classes it declares.",
             **count_rows(int(new.size), len(outputs), "case"),
             examples=(Example(text=f"{format_case(case)}: {format_answer(outputs, int(new[0]))}", case=case),),
-            answer_changes=True,
-            inputs="given",
         )
     ]
 
 
-ANSWERS = Check(
-    name="answers",
-    question="Does it answer every input, given or generated?",
-    weight=4,
-    find_skip_reason=lambda context: "",
-    run=check_answers,
-    own_seconds=0.3,
-    libraries=("sklearn.tree",),
-)
+ANSWERS = make_check("answers", check_answers, lambda context: "")

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._text import format_percent, pluralize
 from ...core.result import Example, Finding, format_share
-from ...errors import Interrupted, OutOfBudget
+from ...errors import BudgetSpent
 from ...exploration.diff.diff import Difference
 from ...exploration.diff.page import format_first_cases, format_headline, format_outcome
 from ...exploration.front import Front
@@ -29,7 +29,7 @@ from ...runs.flow import ask
 from ...space.outputs import Outputs
 from ...space.points import Points
 from ..case_text import to_plain
-from ..check import MISSING_RESULT, Check, CheckBudget, CheckFindings, run_flow
+from ..check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check, run_flow
 from ..context import CheckContext
 
 MAX_WALKS = 500
@@ -88,9 +88,7 @@ def _build_sections(budget: CheckBudget, front: Front) -> list[Section]:
         try:
             with budget.limit(SECTION_BUDGET_PART):
                 sections.append(build_section(front))
-        except Interrupted:
-            raise
-        except OutOfBudget:
+        except BudgetSpent:
             break
     return sections
 
@@ -179,19 +177,15 @@ def compare_with_baseline(context: CheckContext, budget: CheckBudget) -> CheckFi
         detail += f" Between the given rows, {format_percent(change.kept)} of the places where the answer changes have not moved."
     section = Section(heading="The border between the answers, old and new", text=_describe_change(change))
     finding = Finding(
-        check="baseline",
-        about="",
+        **get_facts("baseline"),
         title=title,
         level="advice" if only_made_inputs else "concern",
         confidence=1.0 if was_queried or change.rows_asked else 0.9,
         detail=detail,
-        remedy="If the change is intended, save this version as the new baseline (--save-front). If not, start with the "
-        "examples: they changed most and are closest to real inputs.",
         cases=changed_rows if change.rows_asked else changed_pairs,
         cases_tried=change.rows_asked or len(change.judged),
         noun="row" if change.rows_asked else "place",
         examples=tuple(examples),
-        counted_in_detail=True,
         sections=(section,),
         affected_rows=changed_rows,
         rows=change.rows_asked,
@@ -241,20 +235,5 @@ def _find_skip_reason(context: CheckContext) -> str:
     return "" if context.front is not None else MISSING_RESULT
 
 
-BORDERS = Check(
-    name="borders",
-    question="Where does the answer change?",
-    weight=6,
-    find_skip_reason=lambda context: "",
-    run=explore_borders,
-    own_seconds=1.0,
-    libraries=("scipy.stats",),
-)
-BASELINE = Check(
-    name="baseline",
-    question="Have answers changed since the baseline?",
-    weight=4,
-    find_skip_reason=_find_skip_reason,
-    run=compare_with_baseline,
-    needs=("borders",),
-)
+BORDERS = make_check("borders", explore_borders, lambda context: "")
+BASELINE = make_check("baseline", compare_with_baseline, _find_skip_reason)

@@ -9,7 +9,7 @@ from ..._text import pluralize
 from ...core.result import Finding, count_rows, format_share
 from ...space.labels import to_label_key
 from ..case_text import format_label
-from ..check import MISSING_RESULT, Check, CheckBudget, CheckFindings
+from ..check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check
 from ..context import CheckContext
 
 MIN_DISTINCT_INPUTS = 10  # fewer do not allow a judgement
@@ -45,20 +45,13 @@ def check_classes(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     ):
         findings.append(
             Finding(
-                check="classes",
-                about="one",
+                **get_facts("classes.one"),
                 title=f"Every input gets the same answer: {format_label(only_label)}",
-                level="concern",
-                confidence=0.9,
                 detail=f"All of {pluralize(total, 'answer')} to given and generated inputs are the same.",
-                remedy="Give rows of all classes. If these rows already have all classes, the model has learned nothing from them.",
                 cases=total,
                 cases_tried=total,
-                noun="answer",
-                counted_in_detail=True,
                 affected_rows=int(context.answers.ok.sum()),
                 rows=len(context.answers),
-                inputs="given",
             )
         )
     return CheckFindings(basis=basis, findings=findings)
@@ -72,16 +65,13 @@ def _build_finding(label: object, truth: Counter[Any]) -> Finding:
         share = format_share(count, truth.total(), "row")
         presence = f"{share} are labelled {format_label(label)}"
     return Finding(
-        check="classes",
+        **get_facts("classes.unpredicted"),
         about=str(label),
         title=f"The class {format_label(label)} is never predicted",
         level="advice" if rare else "concern",
         confidence=0.95 if count else 0.8,
         detail=f"{presence}, but it is never the answer to given or generated inputs.",
-        remedy="Check whether the class is too rare, or lost in processing (label encoding, a threshold, weights). If it "
-        "cannot be separated from the others, document this for users of the model.",
         **count_rows(count, truth.total() if count else 0),
-        answer_changes=True,
         inputs="given" if count else "",
     )
 
@@ -95,11 +85,4 @@ def _find_skip_reason(context: CheckContext) -> str:
     return "" if len(distinct) >= MIN_DISTINCT_INPUTS else "too few distinct inputs are given"
 
 
-CLASSES = Check(
-    name="classes",
-    question="Is every class predicted somewhere?",
-    weight=0.1,
-    find_skip_reason=_find_skip_reason,
-    run=check_classes,
-    needs=("answers",),
-)
+CLASSES = make_check("classes", check_classes, _find_skip_reason)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._text import format_percent, pluralize
 from ...core.result import Example, Finding, format_share
-from ...errors import Interrupted, OutOfBudget
+from ...errors import BudgetSpent
 from ...exploration.changes import format_answers
 from ...relations.base import VIOLATED, JudgedGroups, SystemRelation
 from ...relations.change import ChangeGroups, ChangeRelation
@@ -22,7 +22,7 @@ from ...reporting.document import Line, Section, Table
 from ...space.points import Points
 from ...systems.estimator import Estimator
 from ..case_text import build_group_example, extract_case, format_answer, format_case, format_label
-from ..check import Check, CheckBudget, CheckFindings, run_flow
+from ..check import CheckBudget, CheckFindings, get_facts, make_check, run_flow
 from ..context import CheckContext
 from ..outcome import SkipReason
 
@@ -136,9 +136,7 @@ def _try_relations(
             continue
         try:
             outcome.trials.append(_try_relation(context, budget, check, relation, part=1 / (len(relations) - i)))
-        except Interrupted:
-            raise
-        except OutOfBudget:
+        except BudgetSpent:
             if not outcome.trials and len(outcome.unseen) + len(outcome.omissions) == i:
                 raise  # nothing was tried yet: the check may get more time later
             outcome.omissions.append(f"{relation.name}: its share of the budget was too small")
@@ -412,11 +410,9 @@ def check_protected(context: CheckContext, budget: CheckBudget) -> CheckFindings
         violation_groups = [trial.smallest_violation, *(violations.take(slice(row, row + 1)) for row in further_rows)]
         findings.append(
             Finding(
-                check="protected",
+                **get_facts("protected"),
                 about=name,
                 title=f"The decision depends on {name}",
-                level="fault",
-                confidence=1.0,
                 detail=f"{trial.share_text} get another decision if only {name} changes.{frequency}",
                 remedy=f"Decide whether {name} may matter here. If not, remove it from the model, look for columns that stand in "
                 "for it, and test again.",
@@ -426,7 +422,6 @@ def check_protected(context: CheckContext, budget: CheckBudget) -> CheckFindings
                 counted_in_detail=trial.gives_interval,
                 sections=sections,
                 **trial.describe_impact(),
-                answer_changes=True,
                 effect=_measure_change(violations),
             )
         )
@@ -473,9 +468,7 @@ def _run_sweep(
     """Query cases with every value of a feature; None if the budget does not allow it."""
     try:
         return run_flow(context, budget, sweep(inputs, relation.feature, relation.feature_values, scores=scores))
-    except Interrupted:
-        raise
-    except OutOfBudget:
+    except BudgetSpent:
         return None
 
 
@@ -491,32 +484,24 @@ def _format_most_frequent(table: Table, name: str) -> str:
     return f" Most often: {change}, and the answer {before} becomes {after} ({count} times)."
 
 
-MONOTONE = Check(
-    name="monotone",
-    question="Does the answer move only in the declared directions?",
-    weight=3,
-    find_skip_reason=lambda context: (
+MONOTONE = make_check(
+    "monotone",
+    check_monotone,
+    lambda context: (
         "" if context.expectations.monotone else 'no direction is declared: expect={"monotone": {"income": "up"}}'
     ),
-    run=check_monotone,
 )
-INVARIANT = Check(
-    name="invariant",
-    question="Does the answer depend on features that should not matter, and do the user's own relations hold?",
-    weight=3,
-    find_skip_reason=lambda context: (
+INVARIANT = make_check(
+    "invariant",
+    check_invariant,
+    lambda context: (
         ""
         if context.expectations.invariant or context.expectations.model_relations
         else 'nothing is declared: expect={"invariant": ["id"]}, or relations of your own'
     ),
-    run=check_invariant,
 )
-PROTECTED = Check(
-    name="protected",
-    question="Does the decision depend on a protected attribute?",
-    weight=3,
-    find_skip_reason=lambda context: (
-        "" if context.expectations.protected else 'no attribute is named: protected=["gender"]'
-    ),
-    run=check_protected,
+PROTECTED = make_check(
+    "protected",
+    check_protected,
+    lambda context: "" if context.expectations.protected else 'no attribute is named: protected=["gender"]',
 )

@@ -9,12 +9,12 @@ import numpy as np
 from ..._stats import compute_wilson_interval
 from ..._text import format_percent, format_short, pluralize
 from ...core.result import Example, Finding, count_rows, format_share
-from ...errors import Interrupted, OutOfBudget
+from ...errors import BudgetSpent
 from ...reporting.document import Section, Table
 from ...space.features import Mask
 from ...space.points import Points
 from ..case_text import extract_case, format_case
-from ..check import Check, CheckBudget, CheckFindings
+from ..check import CheckBudget, CheckFindings, get_facts, make_check
 from ..context import CheckContext
 from ..responses import Numbers, Response, Responses, encode_truth, get_real_answers, measure_responses, query_answers
 
@@ -54,9 +54,7 @@ def check_dependence(context: CheckContext, budget: CheckBudget) -> CheckFinding
         findings += _find_inert_features(context, budget, responses, truth, limit)
         findings += _find_like_categories(context, responses)
         findings += _find_saturated_features(context, responses, truth)
-    except Interrupted:
-        raise
-    except OutOfBudget:
+    except BudgetSpent:
         skipped = True
     basis = f"{pluralize(rows, 'row')}, {pluralize(len(responses), 'feature')}"
     return CheckFindings(
@@ -212,18 +210,13 @@ def _build_example(responses: Responses, response: Response) -> Example:
 def _build_category_finding(context: CheckContext, responses: Responses, response: Response, evidence: str) -> Finding:
     count = len(responses.inputs)
     return Finding(
-        check="dependence",
+        **get_facts("dependence.like categories"),
         about=response.feature,
         title=f"All categories of {response.feature} are treated alike, although their labels differ",
-        level="concern",
-        confidence=0.95,
         detail=f"No answer and no score of {pluralize(count, 'real row')} changed with any of "
         f"{pluralize(len(response.values), 'category', 'categories')} of {response.feature}. {evidence}",
-        remedy="Compare the spelling of the categories in these data with those that the encoder was fitted on (upper and "
-        "lower case, spaces, codes instead of names), and check that the column reaches the model.",
         **count_rows(count, count),
         examples=(_build_example(responses, response),),
-        inputs="changed",
     )
 
 
@@ -250,17 +243,13 @@ def _build_inert_finding(
         if len(names) == 1:
             evidence = f" In the data, it is associated with the labels ({associations[names[0]]:.2f} of 1)."
     return Finding(
-        check="dependence",
+        **get_facts("dependence.inert"),
         about=names[0] if len(names) == 1 else "",
         title=title,
-        level="advice",
         confidence=(0.9 if telling else 0.8) if responses.own_scores is not None or responses.numeric else 0.6,
         detail=f"No {what} of {pluralize(count, 'real row')} changed with any value of {subject}.{evidence}",
-        remedy="If the feature should matter, check that it reaches the model under its name, in its units and with its "
-        "categories. If not, leave it out: a model with fewer inputs is easier to keep right.",
         **count_rows(count, count),
         examples=(_build_example(responses, inert[0]),),
-        inputs="changed",
     )
 
 
@@ -289,16 +278,11 @@ def _find_like_categories(context: CheckContext, responses: Responses) -> list[F
     names_text = ", ".join(unique_features[:3]) + (", ..." if len(unique_features) > 3 else "")
     return [
         Finding(
-            check="dependence",
+            **get_facts("dependence.merged categories"),
             about=unique_features[0] if len(unique_features) == 1 else "",
             title=f"Some categories are treated exactly alike: {names_text}",
-            level="advice",
-            confidence=0.7,
             detail=f"They get the same scores in all of {pluralize(len(responses.inputs), 'real row')}: {'; '.join(groups[:8])}.",
-            remedy="If they should matter, check the spelling that the encoder knows, and whether there were enough rows of "
-            "each to learn from. If not, merge them.",
             **count_rows(len(responses.inputs), len(responses.inputs)),
-            inputs="changed",
         )
     ]
 
@@ -347,18 +331,15 @@ def _build_saturation_finding(
     row = int(np.flatnonzero(inside)[0])
     case = extract_case(context.inputs.take([row]), 0)
     return Finding(
-        check="dependence",
+        **get_facts("dependence.saturated"),
         about=name,
         title=f"The model cannot tell values of {name} {region} apart, although the labels differ there",
-        level="advice",
-        confidence=0.7,
         detail=f"{format_share(count, total, 'row')} have {name} {region}, where no answer and no score changes with it. Their "
         f"labels are associated with it ({association:.2f} of 1).",
         remedy=f"Look for a limit of {name} on the way to the model: clipping, a last bin that is too wide, a cap where the data "
         "are collected. If other columns say the same there, or the limit is meant, nothing is wrong.",
         **count_rows(count, total),
         examples=(Example(text=format_case(case), case=case, row=row),),
-        inputs="given",
     )
 
 
@@ -404,19 +385,15 @@ def _find_decisive_feature(context: CheckContext, budget: CheckBudget, responses
     )
     return [
         Finding(
-            check="dependence",
+            **get_facts("dependence.decisive"),
             about=name,
             title=f"{name} alone decides nearly every answer",
-            level="advice",
-            confidence=0.9,
             detail=f"{format_share(count, total, 'row')} get the answer of another row if {name} alone is replaced by that "
             "of the other row. Rows with different answers were tried.",
             remedy=f"Check that {name} is known when the model is used and does not stand for the label (a leak). If it is "
             "meant, a simple rule may do; if not, look at how the other features are scaled and whether they reach the model.",
             **count_rows(count, total),
             examples=(example,),
-            answer_changes=True,
-            inputs="changed",
         )
     ]
 
@@ -465,13 +442,4 @@ def _find_skip_reason(context: CheckContext) -> str:
     return "the same case gets different answers" if context.unstable else ""
 
 
-DEPENDENCE = Check(
-    name="dependence",
-    question="Does one feature decide everything, or does one have no effect?",
-    weight=3,
-    find_skip_reason=_find_skip_reason,
-    run=check_dependence,
-    about_columns="others",
-    own_seconds=0.6,
-    libraries=("scipy.stats",),
-)
+DEPENDENCE = make_check("dependence", check_dependence, _find_skip_reason)

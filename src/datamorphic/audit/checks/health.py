@@ -3,60 +3,22 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+import functools
 
 import numpy as np
 
 from ..._text import pluralize
-from ...core.result import Finding, Level, count_rows, format_share
+from ...core.result import Finding, count_rows, format_share
 from ...relations.base import UNDEFINED, VIOLATED, Relation
 from ...relations.check.runner import run_relation_check
 from ...relations.predictor import MAX_SINGLE_CASES, PREDICTOR_RELATIONS, ROW_ORDER_COUNT, Batches
 from ...systems.base import Executor
 from ...systems.estimator import Estimator
 from ..case_text import build_group_example
-from ..check import Check, CheckBudget, CheckFindings
+from ..check import Check, CheckBudget, CheckFindings, get_facts, make_check
 from ..context import CheckContext
 
 MAX_BATCH_ROWS = 200
-
-#: Level, title and remedy of a violation of each relation.
-FINDING_TEXTS: dict[str, tuple[Level, str, str]] = {
-    "repeats": (
-        "fault",
-        "The same case gets different answers",
-        "Fix the seeds of everything random in prediction (dropout, sampling, Monte Carlo), and do not change the state "
-        "of the model in a call. Until then, all other results here partly depend on chance.",
-    ),
-    "row order": (
-        "fault",
-        "The answer depends on the position of a case in the batch",
-        "Look for state carried from row to row, for ranks, sorting or alignment inside a batch, and for an index joined "
-        "by position.",
-    ),
-    "batches": (
-        "fault",
-        "A case gets a different answer alone than in a batch",
-        "Look for statistics computed from the batch at prediction time (a mean, a refitted scaler, batch normalisation "
-        "in training mode). They should be computed in training.",
-    ),
-    "column order": (
-        "concern",
-        "Columns are read by position, not by name",
-        "Select the columns by name before they reach the model, or reject frames with another column order.",
-    ),
-    "row labels": (
-        "fault",
-        "The answer depends on the row index",
-        "A result is aligned by the index of the frame somewhere. Reset the index first, or compute with arrays.",
-    ),
-    "number types": (
-        "concern",
-        "Whole numbers given as floats get a different answer",
-        "Convert the columns to one type before they reach the model. A missing value or a join turns ints into floats.",
-    ),
-}
-
 
 #: Libraries whose models read columns by position, as is known of them: a caller has to keep the order.
 POSITIONAL_LIBRARIES = ("lightgbm",)
@@ -104,10 +66,9 @@ def _check_relation(name: str, context: CheckContext, budget: CheckBudget) -> Ch
         return CheckFindings(basis="no case could be judged", conclusive=False, skip_reason="inapplicable")
     if not violating_cases:
         return CheckFindings(basis=basis)
-    level, title, remedy = FINDING_TEXTS[name]
-    known_text = ""
+    facts, known_text = get_facts(name), ""
     if name == "column order" and _find_library(context.sut) in POSITIONAL_LIBRARIES:
-        level, known_text = "advice", " That is known of this kind of model."
+        facts["level"], known_text = "advice", " That is known of this kind of model."
     smallest = result.smallest if result.smallest is not None and len(result.smallest) else groups.violations
     batch_rows = 0 if smallest.batch is None else len(smallest.batch)
     batch_text = f" in a batch of {pluralize(batch_rows, 'row')}"
@@ -117,23 +78,16 @@ def _check_relation(name: str, context: CheckContext, budget: CheckBudget) -> Ch
         "batches": (batch_text, "and in a smaller one"),
     }.get(name, ("", "and in the other form"))
     finding = Finding(
-        check=name,
-        about="",
-        title=title,
-        level=level,
-        confidence=1.0,
+        **facts,
         detail=f"Expected: {relation.statement}. This fails for {format_share(violating_cases, judged_cases, 'row')}."
         + known_text,
-        remedy=remedy,
         **count_rows(violating_cases, judged_cases),
         examples=(build_group_example(smallest, phrases=phrases),),
-        answer_changes=True,
-        inputs="given",
     )
     return CheckFindings(basis=basis, findings=[finding])
 
 
-def _build_check(name: str, question: str, weight: float) -> Check:
+def _build_check(name: str) -> Check:
     def find_skip_reason(context: CheckContext) -> str:
         if name != "repeats" and context.unstable:
             return "answers do not repeat, so differences between queries mean nothing"
@@ -141,21 +95,8 @@ def _build_check(name: str, question: str, weight: float) -> Check:
             return "the function takes one case at a time"
         return PREDICTOR_RELATIONS[name].find_obstacle(context.sut, context.inputs)
 
-    return Check(
-        name=name,
-        question=question,
-        weight=weight,
-        find_skip_reason=find_skip_reason,
-        run=lambda context, budget: _check_relation(name, context, budget),
-        about_querying=True,
-    )
+    return make_check(name, functools.partial(_check_relation, name), find_skip_reason)
 
 
-REPEATS = _build_check("repeats", "Does the same case get the same answer when queried again?", 1)
-BATCHES: Sequence[Check] = (
-    _build_check("row order", "Does a case get the same answer at any position in a batch?", 1),
-    _build_check("batches", "Does a case get the same answer alone as in a batch?", 2),
-    _build_check("column order", "Are columns read by name?", 0.5),
-    _build_check("row labels", "Is the row index ignored?", 0.5),
-    _build_check("number types", "Do whole numbers get the same answer as ints and as floats?", 0.5),
-)
+REPEATS = _build_check("repeats")
+BATCHES = tuple(map(_build_check, ("row order", "batches", "column order", "row labels", "number types")))

@@ -15,7 +15,7 @@ from ...core.result import Example, Finding, count_rows, format_share
 from ...reporting.document import Section, Table
 from ...systems.isolation import use_one_blas_thread
 from ..case_text import build_examples, extract_case, format_case
-from ..check import Check, CheckBudget, CheckFindings
+from ..check import CheckBudget, CheckFindings, get_facts, make_check
 from ..columns import MIN_ROWS_FOR_IDENTIFIER
 from ..context import CheckContext
 from ..feature_shuffling import measure_influence
@@ -359,18 +359,11 @@ def check_duplicates(context: CheckContext, budget: CheckBudget) -> CheckFinding
     training_row = int(np.flatnonzero(reference_keys == keys[row])[0])
     repeats = f"{format_percent(natural_share)} of the rows repeat" if natural_count else "no row repeats"
     finding = Finding(
-        check="duplicates",
-        about="",
-        title="Rows of the test data are also rows of the training data",
-        level="concern",
-        confidence=0.95,
+        **get_facts("duplicates"),
         detail=f"{format_share(count, total, 'row')} equal a training row in every input. Within the training data, "
         f"{repeats}.{_compare_accuracy(context, repeated)} Figures of quality on such "
         "duplicates show what the model remembers, not how well it does on new rows.",
-        remedy="Remove these rows from the test data, and measure again. Split data before rows are copied or oversampled, and "
-        "keep all rows of one person, device or day on one side.",
         **count_rows(count, total),
-        inputs="given",
         examples=(
             Example(
                 text=f"row {data_row:,} of the test data equals row {training_row:,} of the training data: {format_case(case)}",
@@ -429,29 +422,6 @@ def _find_duplicate_skip_reason(context: CheckContext) -> str:
     return "" if context.has_data else "no data are given"
 
 
-IDENTIFIERS = Check(
-    name="identifiers",
-    question="Does a column that only identifies rows decide the answer?",
-    weight=1.5,
-    find_skip_reason=_find_identifier_skip_reason,
-    run=check_identifiers,
-    about_columns="others",
-)
-LEAKS = Check(
-    name="leaks",
-    question="Is a feature the label in disguise?",
-    weight=3,
-    find_skip_reason=_find_leak_skip_reason,
-    run=check_leaks,
-    about_columns="others",
-    needs=("answers",),
-    own_seconds=0.3,
-    libraries=("scipy.stats", "sklearn.ensemble", "sklearn.model_selection", "sklearn.tree"),
-)
-DUPLICATES = Check(
-    name="duplicates",
-    question="Are rows of the test data also rows of the training data?",
-    weight=0.3,
-    find_skip_reason=_find_duplicate_skip_reason,
-    run=check_duplicates,
-)
+IDENTIFIERS = make_check("identifiers", check_identifiers, _find_identifier_skip_reason)
+LEAKS = make_check("leaks", check_leaks, _find_leak_skip_reason)
+DUPLICATES = make_check("duplicates", check_duplicates, _find_duplicate_skip_reason)

@@ -16,13 +16,13 @@ import numpy.typing as npt
 
 from ..._text import format_percent, format_short, pluralize
 from ...core.result import Finding, format_share
-from ...errors import OutOfBudget
+from ...errors import BudgetSpent
 from ...runs.flow import ask
 from ...space.blocks import Image, PlacedBlock
 from ...space.outputs import Outputs
 from ...space.points import Points
 from ..case_text import AnsweredCase, build_example, format_answer, format_label, read_case, to_plain_answer
-from ..check import Check, CheckBudget, CheckFindings, run_flow
+from ..check import CheckBudget, CheckFindings, get_facts, make_check, run_flow
 from ..context import CheckContext
 
 MAX_FIRST_IMAGES = 24  # whose pixels are all tried
@@ -74,7 +74,7 @@ def _check_block(context: CheckContext, budget: CheckBudget, placed_block: Place
         budget.remaining(0.6), limit, runs_per_case=runs, calls=2 + runs * limit / MAX_ROWS_PER_QUERY
     )
     if count < min(MIN_FIRST_IMAGES, limit):
-        raise OutOfBudget("The budget does not allow trying every pixel.")
+        raise BudgetSpent("The budget does not allow trying every pixel.")
     images = context.inputs.take(order[:count])
     own_outputs = run_flow(context, budget, ask(images, note="pixels"))
     if not own_outputs.ok.any():
@@ -218,26 +218,19 @@ def _build_finding(context: CheckContext, placed_block: PlacedBlock, place: int,
         for source, row in zip(sources, trial.led_rows.tolist(), strict=False)
     )
     return Finding(
-        check="pixels",
+        **get_facts("pixels"),
         about=where,
         title=f"One {value_noun} decides: {where} of {block.name} leads to {label}",
-        level="concern",
-        confidence=0.99,
         detail=f"With {noun} set to {format_short(level)}, {format_share(led_count, other_count, block.noun)} with another "
         f"answer get {label}. Nine of ten other {value_noun}s lead at most {format_percent(trial.usual_share)} of the {block.noun}s "
         "to one answer.",
-        remedy="Look for a mark in the training data at this place (a logo, a date stamp, a scanner artefact, planted examples), and "
-        "for code that reads it. Remove or mask it, train again, and repeat this check.",
         cases=led_count,
         cases_tried=other_count,
         noun=block.noun,
         examples=examples,
-        counted_in_detail=True,
         columns=(name,),
         affected_rows=led_count,
         rows=len(images),
-        answer_changes=True,
-        inputs="changed",
     )
 
 
@@ -251,10 +244,4 @@ def _find_skip_reason(context: CheckContext) -> str:
     return "the same case gets different answers" if context.unstable else ""
 
 
-PIXELS = Check(
-    name="pixels",
-    question="Does a single pixel of an image, or value of a sequence, decide the answer?",
-    weight=3,
-    find_skip_reason=_find_skip_reason,
-    run=check_pixels,
-)
+PIXELS = make_check("pixels", check_pixels, _find_skip_reason)

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._text import format_short, pluralize
-from ...core.result import Example, Finding, Level, format_share
-from ...errors import Interrupted, OutOfBudget, format_error_line
+from ...core.result import Example, Finding, format_share
+from ...errors import BudgetSpent, Interrupted, format_error_line
 from ...reporting.document import Section, Table
 from ...runs.flow import ask
 from ...space.features import Categorical
@@ -24,7 +24,7 @@ from ...systems.base import Executor, Function
 from ...systems.estimator import Estimator
 from ...systems.native_output import hold_output
 from ..case_text import extract_row, format_answer, format_case, to_plain, to_plain_answer
-from ..check import Check, CheckBudget, CheckFindings, run_flow
+from ..check import CheckBudget, CheckFindings, get_facts, make_check, run_flow
 from ..context import CheckContext
 from ..feature_shuffling import measure_influence
 from ..influence import find_material_changes
@@ -249,9 +249,7 @@ def check_interface(context: CheckContext, budget: CheckBudget) -> CheckFindings
             for trial, finding in attempt(interviewer):
                 trials.append(trial)
                 findings += [] if finding is None else [finding]
-        except Interrupted:
-            raise
-        except OutOfBudget:
+        except BudgetSpent:
             if not trials:
                 raise
             unfinished = "; there was no time for the other forms"
@@ -291,16 +289,7 @@ def _try_single_rows(interviewer: _Interviewer) -> _Result:
     else:
         title = "A single row gets another answer than in a batch"
         detail = f"{trial.changed} of {pluralize(trial.rows, 'row')} get another answer alone than in a batch"
-    finding = _build_finding(
-        trial,
-        about="single row",
-        title=title,
-        level="fault",
-        detail=f"{detail}.",
-        remedy="Return one answer per row whatever their number: look for squeeze(), item() or ravel() on the answers, and for "
-        "statistics of the batch. Most services send rows one by one.",
-        cause="depends on the query",
-    )
+    finding = _build_finding(trial, "interface.single row", title=title, detail=f"{detail}.")
     return [(trial, finding)]
 
 
@@ -320,15 +309,12 @@ def _try_categories(interviewer: _Interviewer) -> _Result:
         return [(trial, None)]
     finding = _build_finding(
         trial,
+        "interface.new category",
         about=_list_names(trial.columns),
         columns=trial.columns,
         title=f"It gives no answer to a category that the data do not have: {_list_names(trial.columns)}",
-        level="concern",
         detail=f"In {trial.failed} of {pluralize(trial.rows, 'column')} of categories, a row with a new category gets no answer. "
         f"The message: {trial.message}.",
-        remedy="Decide what a new category means: OneHotEncoder(handle_unknown='ignore' or 'infrequent_if_exist'), "
-        "OrdinalEncoder(handle_unknown='use_encoded_value', unknown_value=-1), or a check before the model that says which "
-        "categories it takes. New shops, products and spellings appear all the time.",
     )
     return [(trial, finding)]
 
@@ -370,14 +356,13 @@ def _try_beyond(interviewer: _Interviewer) -> _Result:
         if trial.failed and level:
             finding = _build_finding(
                 trial,
+                "interface.beyond",
                 about=_list_names(trial.columns),
                 columns=trial.columns,
                 title=f"It gives no answer to {where} those in the data: {_list_names(trial.columns)}",
-                level="concern" if level == "concern" else "advice",
+                level=level,
                 detail=f"In {trial.failed} of {pluralize(trial.rows, 'column')} of numbers, a row with {noun} of the data gets no "
                 f"answer. The message: {trial.message}.",
-                remedy="New data go beyond old data sooner or later: give outer bins open ends, and clip or transform so that "
-                "every number has a result. If such values cannot occur, declare the bounds: bounds={...}.",
             )
         results.append((trial, finding))
     return results
@@ -415,13 +400,11 @@ def _try_absent(interviewer: _Interviewer) -> _Result:
         absent = _list_names([name for name, _ in silent])
         finding = _build_finding(
             worst,
+            "interface.absent column",
             about=absent,
             title=f"It answers without a column that it needs, and differently: {absent}",
-            level="concern",
             detail=f"Without {worst_name}, {format_share(worst.changed, worst.rows, 'row')} get another answer, and no error "
             "says that a column is absent.",
-            remedy="Refuse data without a column that the model needs: compare the names of the columns with those of the "
-            "training data before predicting. Filling an absent column with a constant hides a broken feed.",
         )
     return [(trial, finding if trial is (silent[0][1] if silent else None) else None) for trial in results]
 
@@ -463,9 +446,9 @@ def _build_type_finding(trial: _FormTrial, form: str, noun: str) -> Finding | No
         return None
     return _build_finding(
         trial,
+        "interface.type",
         about=form,
         title=f"Numbers given {form} silently get other answers",
-        level="concern",
         detail=f"{format_share(trial.changed, trial.rows, 'row')} get another answer if the same numbers are given {form}, and "
         "no error says that they were not understood.",
         remedy=f"Convert the columns to numbers before they reach the model, or refuse {noun}: a changed export or a JSON client "
@@ -483,11 +466,8 @@ def _try_columns(interviewer: _Interviewer) -> _Result:
     if trial.is_misread:
         finding = _build_finding(
             trial,
-            about="extra column",
-            title="An extra column silently changes the answers",
-            level="concern",
+            "interface.extra column",
             detail=f"{format_share(trial.changed, trial.rows, 'row')} get another answer if the data have one more column.",
-            remedy="Select the columns of the training data by name before predicting.",
         )
     results: _Result = [(trial, finding)]
     if len(interviewer.frame.columns) > 1:  # the check "column order" reports what is wrong with it
@@ -535,39 +515,22 @@ def _reads_names(context: CheckContext) -> bool:
     return isinstance(sut, Function) and not sut.scalar
 
 
-def _build_finding(
-    trial: _FormTrial,
-    *,
-    about: str,
-    title: str,
-    level: Level,
-    detail: str,
-    remedy: str,
-    columns: Sequence[str] = (),
-    cause: str = "",
-) -> Finding:
+def _build_finding(trial: _FormTrial, kind: str, columns: Sequence[str] = (), **texts: Any) -> Finding:
     """Return a finding about rows in another form or, with `columns`, about one row for each column."""
     count = trial.failed or trial.changed
+    facts = get_facts(kind)
     return Finding(
-        check="interface",
-        about=about,
-        title=title,
-        level=level,
-        confidence=1.0,
-        detail=detail,
-        remedy=remedy,
+        **facts,
+        **texts,
         cases=count,
         cases_tried=trial.rows,
         noun="column" if columns else "row",
         sampled=not columns,
         examples=() if trial.example is None else (trial.example,),
-        counted_in_detail=True,
-        cause=cause,
         columns=tuple(columns),
         affected_rows=0 if columns else count,
         rows=0 if columns else trial.rows,
-        answer_changes=True,
-        inputs="given" if cause else "changed",  # a row alone is the same row
+        inputs="given" if "cause" in facts else "changed",  # a row alone is the same row
     )
 
 
@@ -618,13 +581,4 @@ def _find_skip_reason(context: CheckContext) -> str:
     return ""
 
 
-INTERFACE = Check(
-    name="interface",
-    question="What happens to data in another form: missing, new, extreme, retyped, incomplete?",
-    weight=3,
-    find_skip_reason=_find_skip_reason,
-    run=check_interface,
-    about_columns="tables",
-    about_querying=True,
-    own_seconds=1.0,
-)
+INTERFACE = make_check("interface", check_interface, _find_skip_reason)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._text import pluralize
 from ...core.result import Example, Finding, count_rows, format_share
-from ...errors import Interrupted, OutOfBudget
+from ...errors import BudgetSpent
 from ...relations.base import HOLDS, UNDEFINED, VIOLATED
 from ...relations.learner.base import LearnerRelation
 from ...relations.learner.cluster_sampling import make_training
@@ -28,7 +28,7 @@ from ...systems.isolation import use_one_blas_thread
 from ...systems.learner import Learner
 from ...systems.training import Training, TrainingBatch
 from ..case_text import extract_row, format_case, to_plain
-from ..check import Check, CheckBudget, CheckFindings
+from ..check import CheckBudget, CheckFindings, get_facts, make_check
 from ..context import CheckContext
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ MAX_CLUSTER_SETS, MIN_CLUSTER_ROWS = 3, 30  # parts of the data that a clusterer
 FIRST_FIT_BUDGET_PART = 0.5  # for the fit to the data themselves, which is made once
 FITS_PER_RELATION = 1.2  # of the same length, at least; more if a violation is found
 THREAD_PARAMETERS = ("n_jobs", "thread_count", "num_threads")  # of scikit-learn, XGBoost and LightGBM; of CatBoost
-MAX_BUDGET_SHARE = 0.2  # it is about the algorithm, not about the model
 
 
 def check_learner(context: CheckContext, budget: CheckBudget) -> CheckFindings:
@@ -134,9 +133,7 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
                     requirement=requirement,
                 )
                 result = answer(flow)
-        except Interrupted:
-            raise
-        except OutOfBudget:
+        except BudgetSpent:
             untried_names.append(name)
             body.append(
                 [name, relation.statement, _format_necessity(requirement), "–", "–", "not tried: there was no time"]
@@ -165,7 +162,7 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
         table=table,
     )
     if untried_names and not tried_count:
-        raise OutOfBudget("there was no time to train the learner twice")
+        raise BudgetSpent("there was no time to train the learner twice")
     basis = f"{pluralize(tried_count, 'relation')}, trained on {pluralize(len(data.x), 'row')} at a time"
     untried_necessary = [name for name in untried_names if requirements[name].necessary]
     if untried_names:
@@ -203,20 +200,14 @@ def _build_finding(name: str, says: str, reason: str, result: LearnerVerdicts, v
     before, after, expected = (to_plain(values[row]) for values in (result.before, result.after, result.expected))
     text = f"{format_case(case)}: {before} before, {after} after, {expected} expected"
     return Finding(
-        check="learning",
+        **get_facts("learning.learner"),
         about=name,
         title=f"Training does not keep what its algorithm promises: “{says}”",
-        level="fault",
-        confidence=0.9,
         detail=f"The learner was trained twice: on some of the data, and on the same rows changed in this way. "
         f"{format_share(violated, judged, 'row')} did not get the answer that is expected after the change. It must hold because "
         f"{reason} (relation {name}).",
-        remedy="Check the implementation of the learner, and preprocessing that depends on what should not matter. If "
-        "something random has no seed, fix that first.",
         **count_rows(violated, judged),
         examples=(Example(text=text, case=case, answer=before, new_answer=after),),
-        answer_changes=True,
-        inputs="given",
     )
 
 
@@ -229,23 +220,15 @@ def _build_cluster_finding(
     case = extract_row(result.follow_ups[result.follow_up_index[row]].x, int(changed_rows[0]))
     words = f"{before} before, {after} after; {pluralize(len(changed_rows), 'row')} in another cluster, such as "
     return Finding(
-        check="learning",
+        **get_facts("learning.clusterer"),
         about=name,
         title=f"Clusters are not what the algorithm promises: “{says}”",
-        level="fault",
-        confidence=0.9,
         detail=f"The clusterer was fitted twice: to some of the data, and to the same rows changed in this way. "
         f"{format_share(violated, judged, 'part')} of the data did not get the clusters that are expected after the change. It must "
         f"hold because {reason} (relation {name}).",
-        remedy="Check the implementation of the clusterer, and preprocessing that depends on what should not matter. If "
-        "something random has no seed, fix that first.",
         cases=violated,
         cases_tried=judged,
-        noun="part",
         examples=(Example(text=words + format_case(case), case=case, answer=str(before), new_answer=str(after)),),
-        counted_in_detail=True,
-        answer_changes=True,
-        inputs="given",
     )
 
 
@@ -262,12 +245,4 @@ def _find_skip_reason(context: CheckContext) -> str:
     return ""
 
 
-LEARNING = Check(
-    name="learning",
-    question="Does training keep what its algorithm promises?",
-    weight=4,
-    find_skip_reason=_find_skip_reason,
-    run=check_learner,
-    max_share=MAX_BUDGET_SHARE,
-    own_seconds=1.0,
-)
+LEARNING = make_check("learning", check_learner, _find_skip_reason)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ..._stats import compute_wilson_interval
 from ..._text import format_percent, pluralize
 from ...core.result import Example, Finding, count_rows, format_share
-from ...errors import Interrupted, OutOfBudget
+from ...errors import BudgetSpent
 from ...exploration.changes import format_value
 from ...runs.flow import ask
 from ...space.features import Categorical
@@ -20,7 +20,7 @@ from ...space.projection import describe_texts
 from ...space.space import Space
 from ...space.text_feature import Text
 from ..case_text import build_example, extract_case, format_answer, format_case, read_case, to_plain_answer
-from ..check import Check, CheckBudget, CheckFindings, run_flow
+from ..check import CheckBudget, CheckFindings, get_facts, make_check, run_flow
 from ..context import CheckContext
 from ..labels import align_labels
 from ..reference_model import ReferenceModel
@@ -77,9 +77,7 @@ def check_memorisation(context: CheckContext, budget: CheckBudget) -> CheckFindi
             noise_basis, noise_findings = noise
             basis.append(noise_basis)
             findings += noise_findings
-    except Interrupted:
-        raise
-    except OutOfBudget:
+    except BudgetSpent:
         if not basis:
             raise
         skip_reason = "budget spent"
@@ -133,7 +131,7 @@ def _build_neighbourhood(context: CheckContext, budget: CheckBudget) -> _Neighbo
         budget.remaining(0.5), MAX_ROWS, runs_per_case=1 + len(steps) * len(directions), calls=2
     )
     if limit < MIN_ROWS:
-        raise OutOfBudget("The budget does not allow enough rows.")
+        raise BudgetSpent("The budget does not allow enough rows.")
     rows = context.sample_rows(limit)
     space: Space = context.space
     parts, sources, columns = [], [], []
@@ -204,17 +202,12 @@ def _find_isolated_rows(context: CheckContext, budget: CheckBudget, near: _Neigh
                 "answer that depends on the last digits of its inputs."
             )
     return Finding(
-        check="memorisation",
-        about="rows",
+        **get_facts("memorisation.rows"),
         title=title,
-        level="concern",
-        confidence=0.95,
         detail=f"{format_share(count, total, 'row')} get another answer as soon as any single value changes by very little "
         f"({_format_steps(context.space, near)}).{accuracy_text}",
         remedy=remedy,
         **count_rows(count, total),
-        answer_changes=True,
-        inputs="changed",
         examples=(_build_change_example(own_points, own, row, near, copies, copy),),
     )
 
@@ -323,19 +316,12 @@ def _find_learned_noise(context: CheckContext, budget: CheckBudget) -> tuple[str
     answer = int(answered[chosen[learned][0]])
     return basis, [
         Finding(
-            check="memorisation",
-            about="labels",
-            title="It has learned exceptions by heart: labels that the rows around them contradict",
-            level="advice",
-            confidence=0.9,
+            **get_facts("memorisation.labels"),
             detail=f"{format_share(count, all_rows, 'row')} are answered as they are labelled, although their {NEIGHBOURS} nearest "
             f"rows and a quick model fitted without them contradict the label. That is {format_percent(count / total)} of all labels "
             "that are so contradicted. A little further, before the next row with another label, the answer has flipped back for "
             f"{format_percent(flip_count / probe_count)} of those tried. So it looks better on these rows than it is on new ones.",
-            remedy="Judge the model by rows that it was not fitted to. Look at the labels of rows like the example: some may be "
-            "wrong. To learn less by heart, regularise: more neighbours, larger leaves, less depth, early stopping.",
             **count_rows(count, all_rows),
-            inputs="given",
             examples=(
                 Example(
                     text=f"{format_case(case)}: {format_answer(context.answers, answer)}, although "
@@ -426,12 +412,4 @@ def _find_skip_reason(context: CheckContext) -> str:
     return ""
 
 
-MEMORISATION = Check(
-    name="memorisation",
-    question="Has it learned rows by heart?",
-    weight=1.5,
-    find_skip_reason=_find_skip_reason,
-    run=check_memorisation,
-    needs=("answers",),
-    libraries=("sklearn.ensemble", "sklearn.neighbors"),
-)
+MEMORISATION = make_check("memorisation", check_memorisation, _find_skip_reason)

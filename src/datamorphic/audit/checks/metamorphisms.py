@@ -12,7 +12,7 @@ from ...morphisms.cases import TestSet, Verdict
 from ...morphisms.system import TestSystem
 from ...runs.flow import ask
 from ..case_text import build_example, format_case, read_case
-from ..check import Check, CheckBudget, CheckFindings, run_flow
+from ..check import CheckBudget, CheckFindings, get_facts, make_check, run_flow
 from ..context import CheckContext
 
 MAX_SEED_CASES = 1_000
@@ -47,18 +47,13 @@ def check_metamorphisms(context: CheckContext, budget: CheckBudget) -> CheckFind
         _count_violations(system, tests.with_outputs(outputs), counts, name)
     findings = [
         Finding(
-            check="metamorphisms",
+            **get_facts("metamorphisms"),
             about=name,
             title=f"The metamorphism {name} is violated",
-            level="fault",
-            confidence=1.0,
             detail=f"{format_share(count.violated, count.judged)} violate it.",
-            remedy="If the metamorphism is right, fix the system. Otherwise fix the metamorphism.",
             cases=count.violated,
             cases_tried=count.judged,
             examples=(count.example,) if count.example is not None else (),
-            counted_in_detail=True,
-            inputs="changed",
         )
         for name, count in counts.items()
         if count.violated
@@ -103,12 +98,8 @@ def _build_example(tests: TestSet, row: int, datamorphism: str) -> Example:
     return build_example(source, violation, text=text)
 
 
-METAMORPHISMS = Check(
-    name="metamorphisms",
-    question="Do the metamorphisms of the test system hold?",
-    weight=2,
-    find_skip_reason=lambda context: (
-        "" if context.subject.system.metamorphisms else "no test system with metamorphisms is given"
-    ),
-    run=check_metamorphisms,
+METAMORPHISMS = make_check(
+    "metamorphisms",
+    check_metamorphisms,
+    lambda context: "" if context.subject.system.metamorphisms else "no test system with metamorphisms is given",
 )

@@ -19,7 +19,7 @@ from ...space.points import Points
 from ...systems.base import Executor
 from ...systems.estimator import Estimator
 from ..case_text import extract_case, format_answer, format_case, format_label, to_plain_answer
-from ..check import Check, CheckBudget, CheckFindings, run_flow
+from ..check import CheckBudget, CheckFindings, get_facts, make_check, run_flow
 from ..context import CheckContext
 from ..labels import UNMATCHED_LABELS, align_labels, find_missing_labels
 
@@ -123,17 +123,10 @@ def _to_codes(outputs: Outputs, labels: Sequence[object]) -> npt.NDArray[np.intp
 def _build_failure_finding(inputs: Points, outputs: Outputs) -> Finding:
     case, answer = extract_case(inputs, 0), format_answer(outputs, 0)
     return Finding(
-        check="scores",
-        about="predict_proba",
-        title="predict_proba gives no probabilities, although predict answers",
-        level="concern",
-        confidence=0.9,
+        **get_facts("scores.failure"),
         detail="The model offers the function, but the first row got no probabilities from it.",
-        remedy="Fix or remove the function: programs that see it will call it.",
         **count_rows(1, 1),
         examples=(Example(text=f"{format_case(case)}: {answer}", case=case, row=0),),
-        answer_changes=False,
-        inputs="given",
     )
 
 
@@ -143,18 +136,12 @@ def _judge_probabilities(context: CheckContext, inputs: Points, outputs: Outputs
     if scores is None or scores.shape[1] != len(labels):
         return [
             Finding(
-                check="scores",
-                about="predict_proba",
+                **get_facts("scores.columns"),
                 title=f"There is not one probability per class: {name}",
-                level="fault",
-                confidence=1.0,
                 detail=f"The model declares {pluralize(len(labels), 'class', 'classes')}, and the table of probabilities has "
                 "another number of columns.",
-                remedy="Return one column per class, in the order of classes_.",
                 affected_rows=len(outputs),
                 rows=len(outputs),
-                answer_changes=False,
-                inputs="given",
             )
         ]
     invalid = _find_invalid_probabilities(inputs, outputs, scores, labels, name)
@@ -197,17 +184,10 @@ def _find_invalid_probabilities(
     row = int(np.flatnonzero(invalid)[0])
     case = extract_case(inputs, row)
     return Finding(
-        check="scores",
-        about="predict_proba",
+        **get_facts("scores.invalid"),
         title=f"{title} ({name})" if name == "predict_proba" else title,
-        level="fault",
-        confidence=1.0,
         detail=f"{format_share(int(invalid.sum()), int(ok.sum()), 'row')} have invalid probabilities: {'; '.join(parts)}.",
-        remedy="Whoever computes a risk, a cost or a threshold from these numbers gets it wrong. Normalise them (softmax, or "
-        "divide by their sum), or name the function differently if they are scores.",
         **count_rows(int(invalid.sum()), int(ok.sum())),
-        answer_changes=False,
-        inputs="given",
         examples=(_build_score_example(case, outputs, row, _format_scores(scores[row], labels)),),
     )
 
@@ -257,18 +237,13 @@ def _compare_probabilities(
         title = "predict and predict_proba contradict each other: the answer is not the most probable class"
     return [
         Finding(
-            check="scores",
+            **get_facts("scores.contradiction"),
             about=about,
             title=title if name == "predict_proba" else title.replace("predict_proba", "the probabilities"),
             level=level,
-            confidence=1.0,
             detail=f"{format_share(count, total, 'row')} get an answer that is not the class with the highest probability, by "
             f"more than {NEAR_TIE:g}; the largest difference is {gaps[worst]:.3g}.{explanation}",
-            remedy="Decide which of the two is right. If the threshold was moved on purpose, say so in the model "
-            "(FixedThresholdClassifier) and to everyone who uses the probabilities; if not, compute the answer from the "
-            "same probabilities, in the order of classes_.",
             **count_rows(count, total),
-            inputs="given",
             examples=(
                 _build_score_example(case, outputs, int(rows[worst]), _format_scores(known_scores[worst], labels)),
             ),
@@ -352,17 +327,11 @@ def _compare_decisions(context: CheckContext, inputs: Points, outputs: Outputs) 
     case = extract_case(inputs, int(rows[worst]))
     return [
         Finding(
-            check="scores",
-            about="decision_function",
-            title="predict and decision_function contradict each other",
+            **get_facts("scores.decision"),
             level="advice" if known_rule or is_rare else "concern",
-            confidence=1.0,
             detail=f"{format_share(count, total, 'row')} get an answer that is not the class with the highest decision value."
             + (f" That is known of this kind of model: {known_rule}." if known_rule else ""),
-            remedy="Decide which of the two is right. Programs that rank or threshold by decision_function get other answers "
-            "than those that call predict.",
             **count_rows(count, total),
-            inputs="given",
             examples=(
                 _build_score_example(case, outputs, int(rows[worst]), _format_scores(known_scores[worst], labels)),
             ),
@@ -481,22 +450,16 @@ def _build_calibration_finding(
     confidence, accuracy = calibration.confidences[worst], calibration.accuracies[worst]
     direction = "too sure" if gap > 0 else "not sure enough"
     return Finding(
-        check="calibration",
-        about="predict_proba",
+        **get_facts("calibration"),
         title=f"The probabilities are {'far ' if is_extreme else ''}{direction}: they are not calibrated",
         level="concern" if is_extreme else "advice",
-        confidence=0.95,
         detail=f"On average it says that it is {format_percent(float(sure.mean()))} sure, {'but' if gap > 0 else 'and only'} "
         f"{format_share(int((~right).sum()), len(right), 'row')} are answered wrongly: it is {direction} by {100 * abs(gap):.3g} "
         f"points ({100 * (abs(gap) - margin):.3g} to {100 * (abs(gap) + margin):.3g}). For example, where it is about "
         f"{format_percent(confidence)} sure, {format_percent(accuracy)} are right. The probabilities of a quick model that has not "
         f"seen the rows are off by {100 * reference_error:.2g} points, these by {100 * calibration.error:.3g}.",
-        remedy="Calibrate the model on rows that it was not fitted to (CalibratedClassifierCV with FrozenEstimator). Until then, "
-        "use its answers, and not its probabilities, for thresholds, costs and risks.",
         **count_rows(int((~right).sum()), len(right)),
-        answer_changes=False,
         effect=abs(gap),
-        inputs="given",
         sections=(_build_calibration_section(calibration),),
     )
 
@@ -521,22 +484,5 @@ def _find_calibration_skip_reason(context: CheckContext) -> str:
     return UNMATCHED_LABELS if context.has_unmatched_labels else _find_score_skip_reason(context)
 
 
-SCORES = Check(
-    name="scores",
-    question="Do the scores agree with the answers, and are probabilities valid?",
-    weight=1,
-    find_skip_reason=_find_score_skip_reason,
-    run=check_scores,
-    needs=("answers",),
-    own_seconds=0.3,
-    libraries=("scipy.optimize",),
-)
-CALIBRATION = Check(
-    name="calibration",
-    question="Are its probabilities right as often as they say?",
-    weight=0.5,
-    find_skip_reason=_find_calibration_skip_reason,
-    run=check_calibration,
-    needs=("answers", "scores"),
-    libraries=("scipy.stats", "sklearn.ensemble"),
-)
+SCORES = make_check("scores", check_scores, _find_score_skip_reason)
+CALIBRATION = make_check("calibration", check_calibration, _find_calibration_skip_reason)

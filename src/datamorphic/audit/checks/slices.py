@@ -18,7 +18,7 @@ from ...space.points import Points
 from ...space.text_feature import Text
 from ...space.token_edits import count_tokens
 from ..case_text import extract_case, format_answer, format_case, format_label, to_plain, to_plain_answer
-from ..check import MISSING_RESULT, Check, CheckBudget, CheckFindings
+from ..check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check
 from ..context import CheckContext
 from ..labels import UNMATCHED_LABELS, align_labels
 from ..reference_model import MIN_REFERENCE_ROWS, ReferenceModel
@@ -387,17 +387,14 @@ def _build_finding(
             "rows of the group, or features that tell them apart, may help."
         )
     return Finding(
-        check="slices",
+        **get_facts("slices"),
         about=features,
         title=title,
         level="concern" if is_defect else "advice",
-        confidence=0.95,
         detail=detail,
         remedy=remedy,
         **count_rows(count, total),
         columns=tuple(dict.fromkeys(data.points.space.names[condition.feature] for condition in group.conditions)),
-        answer_changes=True,
-        inputs="given",
         explained_rows=None if data.numeric else int((2 * data.errors[group.inside] - 1).sum()),
         examples=(
             Example(
@@ -453,14 +450,4 @@ def _find_skip_reason(context: CheckContext) -> str:
     return UNMATCHED_LABELS if context.has_unmatched_labels else ""
 
 
-SLICES = Check(
-    name="slices",
-    question="Is it worse for a group of rows?",
-    weight=3,
-    find_skip_reason=_find_skip_reason,
-    run=check_slices,
-    about_columns="others",
-    needs=("answers",),
-    own_seconds=1.5,
-    libraries=("scipy.stats", "sklearn.ensemble"),
-)
+SLICES = make_check("slices", check_slices, _find_skip_reason)

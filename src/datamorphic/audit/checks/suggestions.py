@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from ..._text import join_names, pluralize
 from ...core.result import Finding, count_rows, format_share
-from ...errors import Interrupted, OutOfBudget
+from ...errors import BudgetSpent
 from ...reporting.document import Section, Table
-from ..check import Check, CheckBudget, CheckFindings
+from ..check import CheckBudget, CheckFindings, get_facts, make_check
 from ..columns import find_protected_columns
 from ..context import CheckContext
 from ..feature_shuffling import measure_influence
@@ -57,9 +57,7 @@ def suggest_declarations(context: CheckContext, budget: CheckBudget) -> CheckFin
     directions: list[Direction] = []
     try:
         directions = _find_directions(context, budget, {*declared, *identifiers, *protected_roles})
-    except Interrupted:
-        raise
-    except OutOfBudget:
+    except BudgetSpent:
         remarks.append("there was no time to look for directions")
     if directions:
         findings.append(_build_direction_finding(directions))
@@ -93,11 +91,9 @@ def _build_protected_finding(names: Sequence[str], roles: dict[str, str], influe
     noun = "a column that looks" if len(names) == 1 else "columns that look"
     strongest = names[0]
     return Finding(
-        check="suggestions",
+        **get_facts("suggestions.protected"),
         about=", ".join(names),
         title=f"The model uses {noun} protected, and nothing is declared: {', '.join(names)}",
-        level="advice",
-        confidence=0.7,
         detail=f"{'. '.join(shares)}.",
         remedy=f"Decide for each whether decisions may depend on it. If not, declare it, and the check “protected” counts the "
         f"decisions that do: {_join_options(_suggest_protected(name, '').option for name in names)}. "
@@ -183,18 +179,15 @@ def _build_direction_finding(directions: Sequence[Direction]) -> Finding:
     if weakest.rows == weakest.of:
         least = "all"
     return Finding(
-        check="suggestions",
+        **get_facts("suggestions.direction"),
         about=", ".join(ways),
         title=f"Directions that could be declared: {', '.join(f'{name} {way}' for name, way in ways.items())}",
-        level="advice",
-        confidence=0.7,
         detail=f"In the data and in the model, {', and '.join(effects)}. {'Each' if len(ways) > 1 else 'This'} holds for "
         f"{least} of {pluralize(weakest.of, 'real row')} that it affects, whatever their other values.",
         remedy="If one of them must hold by law, physics or common sense, declare it, so that the next version of the model is "
         f'held to it: {options}. In Python: expect={{"monotone": {json.dumps(ways, ensure_ascii=False)}}}.',
         **count_rows(weakest.rows, weakest.of),
         effect=weakest.size if weakest.towards is None else None,
-        inputs="changed",
         declarations=tuple(("monotone", f"{name}={way}") for name, way in ways.items()),
     )
 
@@ -239,12 +232,4 @@ def _find_skip_reason(context: CheckContext) -> str:
     return "answers do not repeat, so that differences between queries mean nothing" if context.unstable else ""
 
 
-SUGGESTIONS = Check(
-    name="suggestions",
-    question="What could be declared about this model and these data?",
-    weight=1.5,
-    find_skip_reason=_find_skip_reason,
-    run=suggest_declarations,
-    about_columns="others",
-    libraries=("scipy.stats",),
-)
+SUGGESTIONS = make_check("suggestions", suggest_declarations, _find_skip_reason)

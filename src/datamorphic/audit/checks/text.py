@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ..._stats import compute_wilson_interval
 from ..._text import format_percent, pluralize
 from ...core.result import Finding, Level, count_rows, format_share
-from ...errors import Interrupted, OutOfBudget
+from ...errors import BudgetSpent
 from ...relations.first_names import FIRST_NAMES, build_name_pattern, find_group
 from ...relations.text import text_relations
 from ...reporting.document import Section, Table
@@ -29,7 +29,7 @@ from ...space.points import Points
 from ...space.text_feature import Text
 from ...space.token_edits import split_tokens
 from ..case_text import build_examples, format_answer
-from ..check import Check, CheckBudget, CheckFindings, run_flow
+from ..check import CheckBudget, CheckFindings, get_facts, make_check, run_flow
 from ..context import CheckContext
 
 Mask = npt.NDArray[np.bool_]
@@ -116,9 +116,7 @@ def check_texts(context: CheckContext, budget: CheckBudget) -> CheckFindings:
         for part in parts:
             try:
                 new_findings, new_sections, basis = part(sample)
-            except Interrupted:
-                raise
-            except OutOfBudget:
+            except BudgetSpent:
                 skipped = True
                 break
             findings += new_findings
@@ -194,7 +192,7 @@ def _try_names(sample: _TextSample) -> tuple[list[Finding], list[Section], str]:
     all_names = [*MADE_UP_NAMES, *names]
     limit = sample.context.count_affordable(sample.budget.remaining(0.5), MAX_NAMED_TEXTS, runs_per_case=len(all_names))
     if limit < MIN_TEXTS:
-        raise OutOfBudget("The budget does not allow enough texts.")
+        raise BudgetSpent("The budget does not allow enough texts.")
     subset = sample.take((named_places if in_data else list(range(len(sample.texts))))[:limit])
     texts = [_insert_name(text, name, pattern, in_data) for text in subset.texts for name in all_names]
     points, outputs = subset.query(texts, len(all_names))
@@ -279,10 +277,9 @@ def _build_name_finding(
     sentences = [sample.feature.decode_texts(part.codes[:, sample.column]) for part in (before, after)]
     pairs = _build_pair_table([text or "" for text in sentences[0]], [text or "" for text in sentences[1]], answers)
     return Finding(
-        check="texts",
+        **get_facts("texts.name"),
         about=f"names in {column_name}",
         title=f"The answer depends on {subject}",
-        level="concern",
         confidence=0.95 if in_data else 0.85,
         detail=detail,
         remedy="A name says nothing about the content of a text. Look at what the training data say about it, replace names by "
@@ -301,8 +298,6 @@ def _build_name_finding(
             ),
         ),
         columns=(column_name,),
-        answer_changes=True,
-        inputs="changed",
     )
 
 
@@ -315,7 +310,7 @@ def _try_writing(sample: _TextSample) -> tuple[list[Finding], list[Section], str
         sample.budget.remaining(0.5), MAX_TEXTS, runs_per_case=1 + len(WRITING_RELATIONS)
     )
     if limit < MIN_TEXTS:
-        raise OutOfBudget("The budget does not allow enough texts.")
+        raise BudgetSpent("The budget does not allow enough texts.")
     subset = sample.take(range(min(limit, len(sample.texts))))
     points, base = subset.query(subset.texts)
     relations = text_relations(subset.feature.name, synonyms=subset.feature.synonyms or None)
@@ -353,19 +348,14 @@ def _build_writing_finding(
     subject = f"{WRITING_TITLES[name]} {column_name}"
     rows = np.flatnonzero(changed)[:MAX_EXAMPLES].tolist()
     return Finding(
-        check="texts",
+        **get_facts("texts.writing"),
         about=f"{name.removeprefix('text.')} of {column_name}",
         title=f"The answer depends on {subject}",
         level=level,
-        confidence=0.9,
         detail=f"{format_share(cases, total, 'text')} get another answer if nothing else changes.",
-        remedy="Decide whether this may matter. If not, normalise texts before the model: lower case, one space, no final mark; "
-        "or train on texts that are written in several ways.",
         **count_rows(cases, total, "case"),
         examples=build_examples((before, after), outputs, rows),
         columns=(column_name,),
-        answer_changes=True,
-        inputs="changed",
     )
 
 
@@ -428,20 +418,14 @@ def _confirm_word(sample: _TextSample, word: str, label: object) -> Finding | No
     rows = np.flatnonzero(moved)[:MAX_EXAMPLES].tolist()
     answer = format_answer(outputs, rows[0])
     return Finding(
-        check="texts",
+        **get_facts("texts.word"),
         about=f"the word {word} in {column_name}",
         title=f"The word “{word}” decides the answer alone, whatever else {column_name} says",
-        level="concern",
-        confidence=0.9,
         detail=f"With the word at the end, {format_share(cases, total, 'text')} of other classes get the answer {answer}. The word is "
         f"rare in the data, so few texts show it.",
-        remedy="Look at the training texts that contain the word: a word that decides alone may be a mark of the source of the "
-        "data, a leak, or planted on purpose.",
         **count_rows(cases, total, "case"),
         examples=build_examples((before, after), (base, outputs), rows),
         columns=(column_name,),
-        answer_changes=True,
-        inputs="changed",
     )
 
 
@@ -453,10 +437,4 @@ def _find_skip_reason(context: CheckContext) -> str:
     return "the same case gets different answers" if context.unstable else ""
 
 
-TEXTS = Check(
-    name="texts",
-    question="Does the answer depend on names, on the way of writing, or on one word?",
-    weight=3,
-    find_skip_reason=_find_skip_reason,
-    run=check_texts,
-)
+TEXTS = make_check("texts", check_texts, _find_skip_reason)

@@ -15,7 +15,7 @@ from ..._text import format_percent, format_short, pluralize
 from ..._typing import DataLike
 from ..._validation import reject, to_generator, validate_integer
 from ...core.execute import Execution
-from ...errors import DataError, OutOfBudget
+from ...errors import BudgetSpent, DataError, OutOfBudget
 from ...morphisms.subject import SubjectUnderTest
 from ...runs.flow import Budget, Flow, Query
 from ...space.labels import to_object_array
@@ -123,7 +123,7 @@ def fit_surrogate_to_model(
             f"the answers to {len(points) - len(outputs):,} of {len(points):,} inputs that the surrogate is fitted to"
         )
         if len(outputs) < MIN_ANSWERED_POINTS:
-            raise OutOfBudget(f"The budget ended before {left}. Give a larger one.")
+            raise BudgetSpent(f"The budget ended before {left}. Give a larger one.")
         execution.unfinished.append(left)
         points = points.take(slice(0, len(outputs)))
     numbers = True if subject.has_numeric_answers else None

@@ -12,7 +12,7 @@ from ...scripting.formatter import quote_text
 from ...scripting.grammar import replace_control_characters
 from ..case_table import OPERATORS
 from ..pool_client import PoolClient, PoolFailure
-from .errors import show_errors
+from .elements import build_heading, clean_attribute, show_errors
 
 PAGE_SIZES = [10, 25, 50, 100]
 ID_CELL = """
@@ -187,7 +187,7 @@ class CaseTableView:
                     f"{labels.get(key, key)} {operator} {value or '(empty)'}",
                     icon="close",
                     on_click=lambda condition=condition: self._remove(condition),
-                ).props(f'outline dense aria-label="Remove the filter on {_quote(labels.get(key, key))}"')
+                ).props(f'outline dense aria-label="Remove the filter on {clean_attribute(labels.get(key, key))}"')
 
     async def _remove(self, condition: tuple[str, str, str]) -> None:
         self._conditions.remove(condition)
@@ -224,7 +224,7 @@ class CaseDialog:
 
     def _build(self, case: dict[str, Any]) -> None:
         with ui.element("div").classes("row w-full"):
-            ui.html(f"<h2>Case {int(case['id'])}</h2>", sanitize=False)
+            build_heading(f"Case {int(case['id'])}")
             ui.space()
             ui.button(icon="close", on_click=self._dialog.close).props('flat dense aria-label="Close"')
         ui.label(
@@ -236,7 +236,7 @@ class CaseDialog:
             if column["group"] == "verdict":
                 ui.label(f"{column['label']}: {case[column['key']]}").classes(f"verdict-{case[column['key']]}")
         self._build_lineage(case)
-        ui.html("<h3>Edit by hand</h3>", sanitize=False)
+        build_heading("Edit by hand", 3)
         self._inputs = {}
         with ui.element("div").classes("form-grid"):
             for item in case["inputs"]:
@@ -256,7 +256,7 @@ class CaseDialog:
             ui.button("Execute again", on_click=lambda: self._run([f"executeTestCases({case_id})"])).props("outline")
 
     def _build_lineage(self, case: dict[str, Any]) -> None:
-        ui.html("<h3>Where it comes from</h3>", sanitize=False)
+        build_heading("Where it comes from", 3)
         if not case["ancestor_count"]:
             ui.label("It was made from no other case.")
             return
@@ -298,8 +298,3 @@ class CaseDialog:
 def _clean(value: Any) -> str:
     """Return a value as one line of text."""
     return replace_control_characters("" if value is None else str(value))
-
-
-def _quote(text: str) -> str:
-    """Return a text for an attribute of an element."""
-    return "".join(" " if character in "\"'\\{}<>`=\n" else character for character in text)

@@ -16,7 +16,7 @@ from nicegui.events import GenericEventArguments, ValueChangeEventArguments
 
 from ..front_view import FRONT_VIEWS, FrontView, PairDetails
 from ..workspaces import Workspace
-from .errors import show_errors
+from .elements import build_heading, show_errors
 
 ROWS_PER_PAGE = 10
 ALL_BORDERS = "all answers"
@@ -189,7 +189,7 @@ class FrontPlot:
 def build_pair_details(details: PairDetails) -> None:
     """Build what is known about one pair: both cases, what differs, the distance, the history."""
     first, second = details.answers
-    ui.html(f"<h3>Pair {details.number}: {html.escape(first)} becomes {html.escape(second)}</h3>", sanitize=False)
+    build_heading(f"Pair {details.number}: {first} becomes {second}", 3)
     differing = sum(feature.differs for feature in details.features)
     count = f"{differing} of {len(details.features) + details.omitted_features} features differ. " if differing else ""
     ui.label(f"{count}Distance of the two cases: {details.distance:.4g}").classes("muted")
@@ -217,7 +217,7 @@ def build_pair_details(details: PairDetails) -> None:
         )
     if details.omitted_features:
         ui.label(f"{details.omitted_features} more features are equal.").classes("muted")
-    ui.html("<h4>How it was found</h4>", sanitize=False)
+    build_heading("How it was found", 4)
     with ui.element("ul").classes("history"):
         for line in details.history:
             with ui.element("li"):

@@ -36,7 +36,9 @@ class JobList:
         """Show a job instead of the one that is shown."""
         jobs = self._workspace.list_jobs(self._page)
         self._choice.set_visibility(len(jobs) > 1)
-        self._choice.set_options({other.number: _format_job(other) for other in jobs}, value=job.number)
+        moments = {other.number: time.strftime("%d %b %H:%M:%S", time.localtime(other.started)) for other in jobs}
+        names = {other.number: f"{other.number}. {other.title}, {moments[other.number]}" for other in jobs}
+        self._choice.set_options(names, value=job.number)
 
     def _choose(self, number: int | None) -> None:
         job = next((job for job in self._workspace.list_jobs(self._page) if job.number == number), None)
@@ -58,8 +60,3 @@ class JobList:
 
         with place:
             ui.timer(0, build, once=True)
-
-
-def _format_job(job: StudioJob) -> str:
-    moment = time.strftime("%d %b %H:%M:%S", time.localtime(job.started))
-    return f"{job.number}. {job.title}, {moment}"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
 from typing import Any
 
 from nicegui import ui
 
 from ...runs.progress import format_duration
 from ..jobs import FRONT_FILE, REPORT_FILE, StudioJob
+from .elements import build_heading, clean_attribute
 
 REFRESH_SECONDS = 0.3
 STATE_TEXTS = {
@@ -42,10 +44,10 @@ class JobPanel:
         with (
             ui.element("section")
             .classes("card w-full")
-            .props(f'aria-label="{_quote(job.title)}" data-job={job.number}')
+            .props(f'aria-label="{clean_attribute(job.title)}" data-job={job.number}')
         ):
             with ui.element("div").classes("row"):
-                ui.html(f"<h2>{_escape(job.title)}</h2>", sanitize=False)
+                build_heading(job.title)
                 self._state = ui.label().props('role="status"')
                 self._stop = ui.button("Stop", icon="stop", on_click=self._press_stop).props("outline color=negative")
             self._bar = ui.linear_progress(value=0, show_value=False, size="10px").props('aria-label="Progress"')
@@ -53,7 +55,7 @@ class JobPanel:
             self._live = ui.column().classes("w-full")
             self._result = ui.column().classes("w-full")
             with ui.expansion("The same in a terminal").classes("w-full"):
-                ui.html(f'<pre class="command">{_escape(job.command)}</pre>', sanitize=False)
+                ui.html(f'<pre class="command">{escape(job.command)}</pre>', sanitize=False)
         self._refresh()
         if not self._was_ended:
             self._timer = ui.timer(REFRESH_SECONDS, self._refresh)
@@ -115,17 +117,6 @@ def build_report(job: StudioJob) -> Any:
     """Build a frame with the report of a job; the report is a page of its own, as it is sent by mail."""
     frame = ui.element("iframe").classes("report-frame")
     frame.props(
-        f'src="/jobs/{job.number}/report" title="Report of {_quote(job.title)}" sandbox="allow-scripts allow-popups"'
+        f'src="/jobs/{job.number}/report" title="Report of {clean_attribute(job.title)}" sandbox="allow-scripts allow-popups"'
     )
     return frame
-
-
-def _escape(text: str) -> str:
-    from html import escape
-
-    return escape(text)
-
-
-def _quote(text: str) -> str:
-    """Return a text for an attribute of an element."""
-    return "".join(" " if character in "\"'\\{}<>`=\n" else character for character in text)

@@ -20,17 +20,13 @@ from ...scripting.grammar import replace_control_characters
 from ...synthesis.combination.chains import format_size
 from ...synthesis.optimisation.options import SearchOptions
 from ..components.case_table_view import CaseTableView
-from ..components.errors import show_errors
+from ..components.elements import build_heading, show_errors
 from ..components.front_plot import FrontPlot
 from ..components.name_list import NameList
 from ..components.pool_panel import PoolPanel
-from ..layout import build_frame
 from ..pool_client import PoolClient, PoolFailure
-from ..studio import Studio
 from ..workspaces import Workspace
 
-ADDRESS, TITLE = "/activities", "Activities"
-LEAD = "Build a test set step by step, as in Morphy: make cases, execute them, judge them, and search for borders."
 _FILE_NAME = re.compile(r"\w[\w .()+-]{0,80}\.(csv|parquet|tcs)")
 HALVINGS = 20  # of the distance of a border pair, per walk
 
@@ -48,19 +44,6 @@ OPTIMISATIONS = {
 }
 TRIAL_CASES = 100  # new cases of the trial that an estimate is made from
 STOCK_FITNESS = ("AvgDistance", "border_coverage", "label_balance")
-
-
-def register(studio: Studio) -> None:
-    """Add the page."""
-
-    @ui.page(ADDRESS)
-    def build_page() -> None:
-        workspace = studio.get_workspace()
-        with build_frame(workspace, TITLE, LEAD):
-            if workspace.subject.kind == "none":
-                ui.link("Choose what to test first.", "/")
-                return
-            ActivitiesPage(workspace)
 
 
 class ActivitiesPage:
@@ -108,16 +91,16 @@ class ActivitiesPage:
             self._forms = ui.element("section").classes("card").props('aria-label="Commands"')
             with ui.element("section").classes("card messages-card").props('aria-label="Messages of commands"'):
                 with ui.element("div").classes("row"):
-                    ui.html("<h2>Messages</h2>", sanitize=False)
+                    build_heading("Messages")
                     ui.space()
                     ui.link("Open the script", "/scripts")
                 self._panel.build_messages()
         with ui.element("section").classes("card w-full front-card") as self._front_card:
-            ui.html("<h2>Border pairs of the last exploration</h2>", sanitize=False)
+            build_heading("Border pairs of the last exploration")
             self._front = ui.element("div").classes("w-full")
         with ui.element("section").classes("card w-full"):
             with ui.element("div").classes("row"):
-                ui.html("<h2>Test set</h2>", sanitize=False)
+                build_heading("Test set")
                 ui.space()
                 ui.button("Empty the pool", icon="delete_outline", on_click=lambda: self._run("clean()")).props(
                     "flat dense"
@@ -181,7 +164,7 @@ class ActivitiesPage:
     # -- forms ---------------------------------------------------------------------------------------------------------
 
     def _build_forms(self) -> None:
-        ui.html("<h2>Commands</h2>", sanitize=False)
+        build_heading("Commands")
         with ui.tabs().props("dense align=left narrow-indicator no-caps inline-label") as tabs:
             ui.tab("cases", "Cases")
             ui.tab("explore", "Explore")
@@ -331,7 +314,10 @@ class ActivitiesPage:
             strategy = _build_choice("Combination", COMBINATIONS, "firstOrderMutantComplete")
             order = _build_number("Longest sequence", 2)
             order.bind_visibility_from(strategy, "value", value="kOrderComplete")
-            makers = _build_choices("Seed makers (none: the pool as it is)", self._list_makers())
+            makers = _build_choices(
+                "Seed makers (none: the pool as it is)",
+                [*self._names["seed_maker"]["declared"], "RandomValue50", "RandomValue200"],
+            )
             moves = _build_choices("Datamorphisms", [*names["datamorphism"]["declared"], *self._get_midpoints()])
             moves.set_value(names["datamorphism"]["declared"][:4])
             filters = _build_choices(
@@ -422,9 +408,6 @@ class ActivitiesPage:
     def _get_midpoints(self) -> list[str]:
         return list(self._names["midpoint"]["declared"])
 
-    def _list_makers(self) -> list[str]:
-        return [*self._names["seed_maker"]["declared"], "RandomValue50", "RandomValue200"]
-
     def _build_moves(self, title: str) -> NameList:
         moves = self._names["datamorphism"]
         return NameList(title, moves, checked=moves["declared"], noun="move")
@@ -489,7 +472,7 @@ def describe_optimisation(estimate: Mapping[str, Any], steps: int, mutant_ratio:
 def _build_card(title: str) -> Any:
     card = ui.element("div").classes("activity")
     with card:
-        ui.html(f"<h3>{title}</h3>", sanitize=False)
+        build_heading(title, 3)
     return card
 
 

@@ -16,16 +16,13 @@ from ..audit_files import EXPORTS, FindingSummary, export_result, pin_result, su
 from ..columns import SubjectColumns, read_columns
 from ..commands import read_values
 from ..components.command_form import CommandForm
-from ..components.errors import show_errors
+from ..components.elements import build_heading, build_later, show_errors
 from ..components.job_list import JobList
-from ..components.later_part import build_later
-from ..components.report_parts import build_part, build_sections, build_summary, prepare_parts
+from ..components.report_parts import build_part, build_sections, build_summary
 from ..jobs import StudioJob
-from ..layout import build_frame
-from ..studio import Studio
 from ..workspaces import Workspace
 
-ADDRESS, TITLE = "/check-up", "Check-up"
+ADDRESS = "/check-up"
 BUDGETS = ("10s", "30s", "1m", "5m", "30m", "1000 runs", "10000 runs", "100000 runs")
 LABELS = {
     "protected": "Protected columns",
@@ -43,26 +40,10 @@ DECLARATION_TEXTS = {
 }
 
 
-def register(studio: Studio) -> None:
-    """Add the page."""
-
-    @ui.page(ADDRESS)
-    def build_page() -> None:
-        workspace = studio.get_workspace()
-        prepare_parts()
-        with build_frame(
-            workspace,
-            TITLE,
-            "Every check that applies to the model. Findings appear as they come; the result lists the worst first.",
-        ):
-            if workspace.subject.kind == "none":
-                ui.link("Choose what to test first.", "/")
-                return
-            build_later(
-                "Reading the columns of the data",
-                functools.partial(read_columns, workspace.subject),
-                functools.partial(CheckupPage, workspace),
-            )
+def build_checkup(workspace: Workspace) -> None:
+    """Build the page."""
+    read = functools.partial(read_columns, workspace.subject)
+    build_later("Reading the columns of the data", read, functools.partial(CheckupPage, workspace))
 
 
 def start_checkup(workspace: Workspace, arguments: Sequence[str]) -> StudioJob:
@@ -77,14 +58,15 @@ class CheckupPage:
 
     def __init__(self, workspace: Workspace, columns: SubjectColumns) -> None:
         self.workspace = workspace
-        previous_jobs = [job for job in workspace.list_jobs(ADDRESS) if _concerns(job, workspace)]
+        words = workspace.subject.arguments
+        previous_jobs = [job for job in workspace.list_jobs(ADDRESS) if job.own_arguments[: len(words)] == words]
         values = (
             read_values("test", previous_jobs[0].arguments) if previous_jobs else dict(workspace.subject.expectations)
         )
         values.pop("only", None)  # a check-up of all checks is the usual next one
         choices = {"budget": list(BUDGETS), "only": [check.name for check in CHECKS], **_list_promises(columns)}
         promises = [name for name in ("protected", "monotone", "invariant", "towards") if choices.get(name)]
-        ui.html("<h2>Promises of the model</h2>", sanitize=False)
+        build_heading("Promises of the model")
         if promises:
             ui.label("Optional: what you know about the model. Each is checked, and a broken one is a fault.").classes(
                 "muted"
@@ -143,7 +125,7 @@ class FindingsView:
         self._build_downloads()
         first, *others = parts["sections"]
         with ui.element("section").props(f'id="{first["anchor"]}"').classes("w-full"):
-            ui.html(f"<h3>{_escape(first['heading'])}</h3>", sanitize=False)
+            build_heading(first["heading"], 3)
             if first["parts"]:
                 self._build_filters(findings)
             else:
@@ -220,12 +202,6 @@ class FindingsView:
             ui.download.content(text, file)
 
 
-def _concerns(job: StudioJob, workspace: Workspace) -> bool:
-    """Return whether a job tests what is chosen now."""
-    words = workspace.subject.arguments
-    return job.own_arguments[: len(words)] == words
-
-
 def _list_promises(columns: SubjectColumns) -> dict[str, list[str]]:
     """Return what can be declared about the columns, by option."""
     features = list(columns.features)
@@ -239,9 +215,3 @@ def _list_promises(columns: SubjectColumns) -> dict[str, list[str]]:
 
 def _shorten(text: str) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
-
-
-def _escape(text: str) -> str:
-    from html import escape
-
-    return escape(text)

@@ -14,39 +14,19 @@ from ...errors import UsageError
 from ...runs.progress import format_duration
 from ..commands import list_own_fields, read_values
 from ..components.command_form import CommandForm
-from ..components.errors import show_errors
-from ..components.figures import build_figures, build_lines, build_table
+from ..components.elements import build_figures, build_heading, build_lines, build_table, show_errors
 from ..components.front_plot import FrontPlot
 from ..components.job_panel import JobPanel, build_report
 from ..jobs import FRONT_FILE, REPORT_FILE, StudioJob
-from ..layout import build_frame
 from ..stored_runs import read_runs
-from ..studio import Studio
 from ..subject import ChosenSubject
 from ..workspaces import Workspace
 
-ADDRESS, TITLE = "/exploration", "Exploration"
+ADDRESS = "/exploration"
 ESTIMATE_PAGE, COMPARISON_PAGE = "/exploration#estimate", "/exploration#comparison"
 LABELS = {"budget": "Budget, such as 30s or 10000 runs"}
 MAIN_OPTIONS = ("strategy", "walks", "seeds", "walk_distance", "refine", "pool", "budget")
 REFRESH_SECONDS = 0.2
-LEAD = (
-    "Finds pairs of nearly equal inputs with different answers. Walks start from real inputs and change them step by step; "
-    "where the answer changes, the pair is narrowed."
-)
-
-
-def register(studio: Studio) -> None:
-    """Add the page."""
-
-    @ui.page(ADDRESS)
-    def build_page() -> None:
-        workspace = studio.get_workspace()
-        with build_frame(workspace, TITLE, LEAD):
-            if workspace.subject.kind == "none":
-                ui.link("Choose what to test first.", "/")
-                return
-            ExplorationPage(workspace)
 
 
 class ExplorationPage:
@@ -189,16 +169,16 @@ class ExplorationPage:
     # -- comparisons ---------------------------------------------------------------------------------------------------
 
     def _build_comparisons(self) -> None:
-        ui.html("<h2>Compare</h2>", sanitize=False)
+        build_heading("Compare")
         with ui.element("div").classes("cards"):
             with ui.element("section").classes("card").props('aria-label="Two runs"'):
-                ui.html("<h3>Two runs</h3>", sanitize=False)
+                build_heading("Two runs", 3)
                 ui.label("Where the border moved from one stored exploration to another.").classes("muted")
                 first = ui.select({}, label="Earlier run").props("outlined dense")
                 second = ui.select({}, label="Later run").props("outlined dense")
                 compare_button = ui.button("Compare the runs").props("outline")
             with ui.element("section").classes("card").props('aria-label="Two models"'):
-                ui.html("<h3>Two models</h3>", sanitize=False)
+                build_heading("Two models", 3)
                 ui.label(
                     "Explores another model on the same data with the options above, and compares the borders."
                 ).classes("muted")
@@ -303,7 +283,7 @@ def show_exploration_result(workspace: Workspace, job: StudioJob, *, show_report
     build_lines(document.get("notes", ()))
     path = job.get_file(FRONT_FILE)
     if path is not None:
-        ui.html("<h2>The border in a picture</h2>", sanitize=False)
+        build_heading("The border in a picture")
         FrontPlot(workspace, path)
     if show_report and job.get_file(REPORT_FILE) is not None:
         with ui.expansion("The report").classes("w-full") as expansion:

@@ -18,19 +18,14 @@ from ...relations.credit import CREDIT_RANGES, CREDIT_RELATIONS
 from ..columns import SubjectColumns, read_columns
 from ..commands import read_values
 from ..components.command_form import CommandForm
-from ..components.errors import show_errors
-from ..components.headings import clean_attribute
+from ..components.elements import build_heading, build_later, build_plain_table, clean_attribute, show_errors
 from ..components.job_list import JobList
-from ..components.later_part import build_later
-from ..components.plain_table import build_table
-from ..components.report_parts import build_report_parts, prepare_parts
-from ..layout import build_frame
-from ..studio import Studio
+from ..components.report_parts import build_report_parts
 from ..subject import ChosenSubject
 from ..workspaces import Workspace
 from .relations import list_input_relations
 
-ADDRESS, TITLE = "/hunts", "Hunts"
+ADDRESS = "/hunts"
 CHOSEN = ""  # the model that is chosen on the page Start
 PROGRAM_PREFIX = "program:"
 ORIGINAL = ""  # the program itself, not a mutant
@@ -48,24 +43,10 @@ RESERVED_WORDS = ("outcome", "raises", "lowers", "x", "probability", "chance", "
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")  # needs no quotation marks
 
 
-def register(studio: Studio) -> None:
-    """Add the page."""
-
-    @ui.page(ADDRESS)
-    def build_page() -> None:
-        workspace = studio.get_workspace()
-        prepare_parts()
-        with build_frame(
-            workspace,
-            TITLE,
-            "Search for inputs that break a relation, with as few executions as possible: of the chosen model, or of a program "
-            "with a known fault.",
-        ):
-            build_later(
-                "Reading the columns of the data",
-                functools.partial(_prepare_form, workspace.subject),
-                functools.partial(HuntPage, workspace),
-            )
+def build_hunts(workspace: Workspace) -> None:
+    """Build the page."""
+    read = functools.partial(_prepare_form, workspace.subject)
+    build_later("Reading the columns of the data", read, functools.partial(HuntPage, workspace))
 
 
 def _prepare_form(subject: ChosenSubject) -> SubjectColumns:
@@ -106,8 +87,8 @@ class HuntPage:
         self._build_form(words if words and words[0].startswith(earlier_system) else [])
         with ui.expansion("What the generators and selectors do").classes("w-full"):
             rows = [(ROWS, ROWS_EXPLANATION), *((item, explain(kind)) for item, kind in GENERATORS.items())]
-            build_table("Generators", [], rows)
-            build_table("Selectors", [], [(item, explain(kind)) for item, kind in SELECTORS.items()])
+            build_plain_table("Generators", [], rows)
+            build_plain_table("Selectors", [], [(item, explain(kind)) for item, kind in SELECTORS.items()])
         ui.button("Hunt", icon="play_arrow", on_click=self._start)
         self.jobs = JobList(workspace, ADDRESS, build_report_parts, noun="hunt")
 
@@ -181,7 +162,7 @@ class HuntPage:
         special_columns = {*columns.texts, *columns.images, *columns.sequences}
         names = [name for name in columns.features if name not in special_columns]
         with ui.element("section").classes("card w-full").props('aria-label="Promises"') as card:
-            ui.html("<h2>What you promise about the model</h2>", sanitize=False)
+            build_heading("What you promise about the model")
             ui.label(
                 "A hunt searches for cases that break a promise: “income: raises yes” is broken where more income, all else equal, "
                 "lowers the chance of yes."

@@ -16,14 +16,11 @@ from ...relations.patterns.code import format_code
 from ...relations.patterns.drawing import draw_tree, format_tree
 from ...relations.patterns.pattern import KINDS, Pattern
 from ...reporting.svg import drawing_to_svg
-from ..components.headings import build_heading
-from ..components.report_parts import build_part, prepare_parts
+from ..components.elements import build_heading
+from ..components.report_parts import build_part
 from ..guide_walk import CHOSEN, list_systems
-from ..layout import build_frame
-from ..studio import Studio
 from ..workspaces import Workspace
 
-ADDRESS, TITLE = "/patterns", "Patterns"
 ALL = "all"
 KIND_NAMES = {"MRP": "whole relation", "MRIP": "input side", "MROP": "output side"}
 TABS = {"Catalogue": "apps", "Trees": "account_tree", "Guide": "assistant_direction"}
@@ -32,34 +29,23 @@ ANSWERS_FILE = "guide.answers"
 MAX_ANSWER_CHARACTERS = 2_000
 
 
-def register(studio: Studio) -> None:
-    """Add the page."""
-
-    @ui.page(ADDRESS)
-    def build_page() -> None:
-        workspace = studio.get_workspace()
-        prepare_parts()
-        with build_frame(
-            workspace,
-            TITLE,
-            "A pattern says what many relations have in common: how inputs change, and what the answers must do then. "
-            "Find one that fits your system, or let the guide lead you to a relation with a test.",
-        ):
-            with ui.tabs(on_change=_keep_tab).props("align=left no-caps").classes("w-full") as tabs:
-                for name, icon in TABS.items():
-                    ui.tab(name, icon=icon)
-            tab = app.storage.user.get(TAB_KEY)
-            with ui.tab_panels(tabs, value=tab if tab in TABS else "Catalogue", animated=False).classes("w-full"):
-                with ui.tab_panel("Catalogue"):
-                    CatalogueView()
-                with ui.tab_panel("Trees"):
-                    build_trees()
-                with ui.tab_panel("Guide"):
-                    GuideForm(workspace)
-
-
-def _keep_tab(event: Any) -> None:
-    app.storage.user[TAB_KEY] = event.value  # a reload shows the same
+def build_patterns(workspace: Workspace) -> None:
+    """Build the page."""
+    with (
+        ui.tabs(on_change=lambda event: app.storage.user.update({TAB_KEY: event.value}))
+        .props("align=left no-caps")
+        .classes("w-full") as tabs
+    ):
+        for name, icon in TABS.items():
+            ui.tab(name, icon=icon)
+    tab = app.storage.user.get(TAB_KEY)
+    with ui.tab_panels(tabs, value=tab if tab in TABS else "Catalogue", animated=False).classes("w-full"):
+        with ui.tab_panel("Catalogue"):
+            CatalogueView()
+        with ui.tab_panel("Trees"):
+            build_trees()
+        with ui.tab_panel("Guide"):
+            GuideForm(workspace)
 
 
 # -- the catalogue -----------------------------------------------------------------------------------------------------
@@ -272,7 +258,9 @@ class GuideForm:
             with ui.element("div").classes("row"):
                 if question is not None:
                     ui.button("Next", icon="arrow_forward", on_click=self._answer)
-                back = ui.button("Back", icon="arrow_back", on_click=self._go_back).props("outline")
+                back = ui.button("Back", icon="arrow_back", on_click=lambda: self._ask(self._answers[:-1])).props(
+                    "outline"
+                )
                 back.set_enabled(bool(self._answers))
         if reply["steps"]:
             with ui.element("section").classes("card w-full").props('aria-label="Answers so far"'):
@@ -345,6 +333,3 @@ class GuideForm:
             ui.notify("Choose an answer first.", type="warning")
             return
         await self._ask([*self._answers, text[: MAX_ANSWER_CHARACTERS + 1]])
-
-    async def _go_back(self) -> None:
-        await self._ask(self._answers[:-1])

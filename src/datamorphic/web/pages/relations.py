@@ -18,16 +18,13 @@ from ...relations.registry import COLUMN_MARK, FAMILIES
 from ..columns import SubjectColumns, read_columns
 from ..commands import build_arguments
 from ..components.command_form import CommandForm
-from ..components.errors import show_errors
+from ..components.elements import build_later, show_errors
 from ..components.job_list import JobList
-from ..components.later_part import build_later
-from ..components.report_parts import build_report_parts, prepare_parts
-from ..layout import build_frame
-from ..studio import Studio
+from ..components.report_parts import build_report_parts
 from ..subject import ChosenSubject
 from ..workspaces import Workspace
 
-ADDRESS, TITLE = "/relations", "Relations"
+ADDRESS = "/relations"
 NECESSARY = "necessary"
 #: learners of scikit-learn whose necessary relations are known, by their class
 LEARNERS = {
@@ -56,24 +53,10 @@ DEFAULT_VALUES = {"inputs": 100, "budget": "1m"}
 LABELS = {"budget": "Budget", "seed": "Seed"}
 
 
-def register(studio: Studio) -> None:
-    """Add the page."""
-
-    @ui.page(ADDRESS)
-    def build_page() -> None:
-        workspace = studio.get_workspace()
-        prepare_parts()
-        with build_frame(
-            workspace,
-            TITLE,
-            "Change inputs in known ways, and see whether the answers change as they must. A violation of a relation that every "
-            "correct implementation satisfies is a fault; the others show how the algorithm behaves.",
-        ):
-            build_later(
-                "Reading the columns of the data",
-                functools.partial(read_columns, workspace.subject),
-                functools.partial(RelationPage, workspace),
-            )
+def build_relations(workspace: Workspace) -> None:
+    """Build the page."""
+    read = functools.partial(read_columns, workspace.subject)
+    build_later("Reading the columns of the data", read, functools.partial(RelationPage, workspace))
 
 
 class RelationPage:

@@ -14,13 +14,10 @@ from ..._text import pluralize
 from ...cli.runs import HIDDEN_PARAMETERS
 from ...errors import DatamorphicError, UsageError
 from ...runs.run import Run
-from ..components.errors import show_errors
-from ..components.figures import build_lines, build_table
+from ..components.elements import build_heading, build_lines, build_table, show_errors
 from ..components.front_plot import FrontPlot
-from ..components.headings import build_heading
 from ..components.job_panel import JobPanel
 from ..jobs import FRONT_FILE, StudioJob
-from ..layout import build_frame
 from ..stored_runs import (
     RunListing,
     find_foreign_file,
@@ -30,11 +27,10 @@ from ..stored_runs import (
     read_run,
     read_runs,
 )
-from ..studio import Studio
 from ..workspaces import Workspace
 from .exploration import show_exploration_result
 
-ADDRESS, TITLE = "/runs", "Runs"
+ADDRESS = "/runs"
 ALL_STATES, ALL_VERBS = "all states", "all commands"
 ROWS_PER_PAGE = 15
 COLUMNS = [
@@ -53,21 +49,14 @@ COLUMNS = [
 FILE_PARAMETERS = ("model", "data", "tree", "script")
 
 
-def register(studio: Studio) -> None:
-    """Add the page."""
-
-    @ui.page(ADDRESS)
-    def build_page(run: str = "") -> None:
-        workspace = studio.get_workspace()
-        with build_frame(
-            workspace, TITLE, "Stored runs, with their options and results. They can be resumed or repeated."
-        ):
-            if run:
-                with ui.element("div").classes("row"):
-                    ui.link("All runs", ADDRESS)
-                RunDetails(workspace, run)
-            else:
-                RunTable(workspace)
+def build_runs(workspace: Workspace, run: str) -> None:
+    """Build the page: one run, or the table of all."""
+    if run:
+        with ui.element("div").classes("row"):
+            ui.link("All runs", ADDRESS)
+        RunDetails(workspace, run)
+    else:
+        RunTable(workspace)
 
 
 class RunTable:
@@ -243,11 +232,8 @@ class RunDetails:
             self._show_job(job)
 
     def _show_job(self, job: StudioJob) -> None:
-        JobPanel(job, self._show_result, show_end=self._read_again)
-
-    def _read_again(self, job: StudioJob) -> None:
-        """Show the run as the job left it."""
-        ui.timer(0.01, self._read, once=True)
+        # at the end, the run is shown as the job left it
+        JobPanel(job, self._show_result, show_end=lambda _: ui.timer(0.01, self._read, once=True))
 
     def _show_result(self, job: StudioJob) -> None:
         document = job.result or {}

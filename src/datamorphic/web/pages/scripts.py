@@ -15,16 +15,12 @@ from ...errors import DatamorphicError, UsageError
 from ...scripting.commands import COMMANDS, find_command
 from ...scripting.formatter import format_script
 from ...scripting.grammar import MAX_SCRIPT_BYTES, parse_script
-from ..components.errors import show_errors
+from ..components.elements import build_heading, show_errors
 from ..components.pool_panel import PoolPanel
-from ..layout import build_frame
 from ..pool_client import PoolClient, PoolFailure
 from ..script_files import ScriptFiles, clean_name
-from ..studio import Studio
 from ..workspaces import Workspace
 
-ADDRESS, TITLE = "/scripts", "Scripts"
-LEAD = "What you clicked on the page Activities is a script. Edit it, save it, and replay it with the same result."
 RECORDED = "recorded:"
 CHECK_DELAY_SECONDS = 0.5  # after the last key
 MAX_PROBLEMS_SHOWN = 20
@@ -32,19 +28,6 @@ MAX_HIGHLIGHTED_LINES = 1_000
 _TOKEN = re.compile(
     r"(?P<comment>//.*$)|(?P<text>\"(?:[^\"]|\"\")*\")|^\s*(?P<command>[A-Za-z_]\w*)(?=\s*\()|(?P<number>(?<![\w.])\d+(?:\.\d+)?(?![\w.]))"
 )
-
-
-def register(studio: Studio) -> None:
-    """Add the page."""
-
-    @ui.page(ADDRESS)
-    def build_page() -> None:
-        workspace = studio.get_workspace()
-        with build_frame(workspace, TITLE, LEAD):
-            if workspace.subject.kind == "none":
-                ui.link("Choose what to test first.", "/")
-                return
-            ScriptsPage(workspace)
 
 
 class ScriptsPage:
@@ -88,7 +71,7 @@ class ScriptsPage:
                 self._build_editor()
             with ui.element("div").classes("stack"):
                 with ui.element("section").classes("card").props('aria-label="Messages of commands"'):
-                    ui.html("<h2>Messages</h2>", sanitize=False)
+                    build_heading("Messages")
                     self._panel.build_messages()
                 with ui.expansion("All commands", icon="help_outline").classes("card command-list"):
                     for command in COMMANDS.values():
@@ -271,7 +254,7 @@ class ScriptsPage:
 
     def _show_comparison(self, comparison: dict[str, Any]) -> None:
         with ui.element("div").classes("comparison").props('role="status"'):
-            ui.html("<h3>Replay compared with the pool</h3>", sanitize=False)
+            build_heading("Replay compared with the pool", 3)
             for text, same in describe_comparison(comparison):
                 kind = "good" if same else "muted" if same is None else "bad"
                 ui.label(text).classes(f"comparison-{kind}")

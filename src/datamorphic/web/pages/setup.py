@@ -11,38 +11,23 @@ from nicegui import ui
 
 from ..._text import pluralize
 from ...errors import UsageError
-from ..components.errors import show_errors
-from ..components.headings import build_heading, clean_attribute
+from ..components.elements import build_heading, clean_attribute, show_errors
 from ..components.job_panel import JobPanel
 from ..jobs import StudioJob
-from ..layout import build_frame
 from ..space_edits import KIND_NAMES, NUMBER_KINDS, FeatureDocument, FeatureEdit, build_hints, has_editable_order
-from ..studio import Studio
 from ..subject import ChosenSubject
 from ..workspaces import Workspace
 
-ADDRESS, TITLE = "/set-up", "Set-up"
+ADDRESS = "/set-up"
 ROWS_PER_PAGE = 25
 MAX_NOTES = 8
 LAW_EXAMPLES = (100, 500, 2_000)
 
 
-def register(studio: Studio) -> None:
-    """Add the page."""
-
-    @ui.page(ADDRESS)
-    def build_page() -> None:
-        workspace = studio.get_workspace()
-        with build_frame(
-            workspace,
-            TITLE,
-            "What inputs look like: the values of each feature, and how far one move goes. Tests that change inputs use it, except hunts.",
-        ):
-            if workspace.subject.kind == "none":
-                ui.link("Choose what to test first.", "/")
-                return
-            SpacePanel(workspace)
-            LawsPanel(workspace)
+def build_setup(workspace: Workspace) -> None:
+    """Build the page."""
+    SpacePanel(workspace)
+    LawsPanel(workspace)
 
 
 class SpacePanel:
@@ -170,7 +155,7 @@ class SpacePanel:
         with ui.element("tr"):
             with ui.element("th").props('scope="row"'), ui.element("div").classes("row"):
                 ui.label(name)
-                if self._is_changed(name):
+                if any(name in by_column for by_column in self._workspace.subject.hints.values()):
                     ui.label("changed").classes("badge")
             if not self._editable:
                 self._build_fixed_cells(feature)
@@ -229,9 +214,6 @@ class SpacePanel:
     @staticmethod
     def _describe_input(element: Any, text: str) -> None:
         element.props(f'aria-label="{clean_attribute(text)}"')
-
-    def _is_changed(self, name: str) -> bool:
-        return any(name in by_column for by_column in self._workspace.subject.hints.values())
 
     # -- changes -------------------------------------------------------------------------------------------------------
 

@@ -11,20 +11,16 @@ from nicegui import events, run, ui
 from ...data.subjects import subjects
 from ...errors import UsageError
 from ..commands import build_arguments
-from ..components.errors import show_errors
-from ..components.headings import build_heading, clean_attribute
+from ..components.elements import build_heading, clean_attribute, show_errors
 from ..demo_model import PLANTED_MISTAKES
 from ..folder import DATA_SUFFIXES
-from ..layout import build_frame
 from ..module_classes import find_classes, read_sources
 from ..newest_runs import list_newest_runs
-from ..studio import Studio
 from ..subject import ChosenSubject, find_file
 from ..thumbnails import DESCRIPTIONS, HEIGHT, WIDTH, draw_classifier
 from ..workspaces import Workspace
 from .checkup import start_checkup
 
-ADDRESS, TITLE = "/", "Start"
 CHECKUP_ADDRESS, SETUP_ADDRESS, ACTIVITIES_ADDRESS, RUNS_ADDRESS = "/check-up", "/set-up", "/activities", "/runs"
 NO_TARGET = ""
 #: what a lender expects of the demo, for the form of the check-up
@@ -44,33 +40,23 @@ UPLOAD_HEADER = """
 """
 
 
-def register(studio: Studio) -> None:
-    """Add the page."""
-
-    @ui.page(ADDRESS)
-    def build_page(demo: str = "") -> None:
-        workspace = studio.get_workspace()
-        with build_frame(workspace, TITLE, "Choose what to test. Pages load nothing from other hosts."):
-            if demo:
-                _DemoCard(workspace, prepare=True)
-            elif workspace.subject.kind != "none":
-                _build_current(workspace)
-            with ui.element("div").classes("start-grid"):
-                FileChooser(workspace)
-                with ui.element("div").classes("start-side"):
-                    if not demo:
-                        _DemoCard(workspace)
-                    _SystemCard(workspace)
-                    _RunsCard(workspace)
-            _build_classifiers(workspace)
-
-
-def _build_current(workspace: Workspace) -> None:
-    """Build links for a person who comes back."""
-    with ui.element("div").classes("row"):
-        ui.label(f"You are testing {workspace.subject.name}.")
-        for text, address in (("Set-up", SETUP_ADDRESS), ("Check-up", CHECKUP_ADDRESS)):
-            ui.link(f"Go to {text}", address)
+def build_start(workspace: Workspace, demo: str) -> None:
+    """Build the page, for `demo` with the demonstration model first."""
+    if demo:
+        _DemoCard(workspace, prepare=True)
+    elif workspace.subject.kind != "none":
+        with ui.element("div").classes("row"):
+            ui.label(f"You are testing {workspace.subject.name}.")
+            for text, address in (("Set-up", SETUP_ADDRESS), ("Check-up", CHECKUP_ADDRESS)):
+                ui.link(f"Go to {text}", address)
+    with ui.element("div").classes("start-grid"):
+        FileChooser(workspace)
+        with ui.element("div").classes("start-side"):
+            if not demo:
+                _DemoCard(workspace)
+            _SystemCard(workspace)
+            _RunsCard(workspace)
+    _build_classifiers(workspace)
 
 
 # -- a model and data --------------------------------------------------------------------------------------------------

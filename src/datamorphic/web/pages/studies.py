@@ -9,15 +9,12 @@ from nicegui import ui
 
 from ...errors import UsageError
 from ..components.command_form import CommandForm
-from ..components.errors import show_errors
+from ..components.elements import build_later, show_errors
 from ..components.job_list import JobList
-from ..components.later_part import build_later
-from ..components.report_parts import build_report_parts, prepare_parts
-from ..layout import build_frame
-from ..studio import Studio
+from ..components.report_parts import build_report_parts
 from ..workspaces import Workspace
 
-ADDRESS, TITLE = "/studies", "Studies"
+ADDRESS = "/studies"
 SCALES = ("small", "full")
 COLUMNS = [
     {"name": "name", "label": "study", "field": "name", "align": "left", "sortable": True},
@@ -28,17 +25,9 @@ SELECTION = '<q-checkbox v-model="props.selected" :aria-label="`Choose the study
 LABELS = {"scale": "Scale: small takes two minutes at most, full may take hours"}
 
 
-def register(studio: Studio) -> None:
-    """Add the page."""
-
-    @ui.page(ADDRESS)
-    def build_page() -> None:
-        workspace = studio.get_workspace()
-        prepare_parts()
-        with build_frame(
-            workspace, TITLE, "Tables of published studies, computed again here: our figures beside the printed ones."
-        ):
-            build_later("Reading the list of studies", list_studies, functools.partial(StudyPage, workspace))
+def build_studies(workspace: Workspace) -> None:
+    """Build the page."""
+    build_later("Reading the list of studies", list_studies, functools.partial(StudyPage, workspace))
 
 
 class StudyPage:

@@ -11,17 +11,13 @@ from nicegui import ui
 from ..._text import format_percent
 from ...trees.coverage.page import CRITERION_TEXTS
 from ..components.command_form import CommandForm
-from ..components.errors import show_errors
+from ..components.elements import build_after, build_plain_table, show_errors
 from ..components.job_list import JobList
-from ..components.later_part import build_after
-from ..components.plain_table import build_table
-from ..components.report_parts import build_report_parts, prepare_parts
+from ..components.report_parts import build_report_parts
 from ..jobs import StudioJob
-from ..layout import build_frame
-from ..studio import Studio
 from ..workspaces import Workspace
 
-ADDRESS, TITLE = "/trees", "Trees"
+ADDRESS = "/trees"
 CRITERIA = tuple(CRITERION_TEXTS)
 TASKS = {"cover": "Measure what the data cover", "select": "Choose a small test set"}
 ROWS_FILE, TREE_FILE = "rows.csv", "tree.svg"
@@ -36,31 +32,17 @@ LABELS = {
 OFFSETS, CONSTANTS = ("step", "unit", "0.5"), ("neighbours", "2", "5", "10", "all")
 
 
-def register(studio: Studio) -> None:
-    """Add the page."""
-
-    @ui.page(ADDRESS)
-    def build_page() -> None:
-        workspace = studio.get_workspace()
-        prepare_parts()
-        with build_frame(
-            workspace,
-            TITLE,
-            "For decision trees, forests and boosted trees: which leaves the data reach, and which mutants of the tree they "
-            "would not notice.",
-        ):
-            if workspace.subject.kind != "files":
-                ui.label("This page needs a model file with trees, and its data.")
-                ui.link("Choose them on the page Start.", "/")
-                return
-            ask = functools.partial(
-                workspace.queries.ask,
-                "trees",
-                model=workspace.subject.model,
-                data=workspace.subject.data,
-                trust=workspace.trust,
-            )
-            build_after("Reading the trees", ask, functools.partial(TreePage, workspace))
+def build_trees(workspace: Workspace) -> None:
+    """Build the page, or say what it needs."""
+    subject = workspace.subject
+    if subject.kind != "files":
+        ui.label("This page needs a model file with trees, and its data.")
+        ui.link("Choose them on the page Start.", "/")
+        return
+    ask = functools.partial(
+        workspace.queries.ask, "trees", model=subject.model, data=subject.data, trust=workspace.trust
+    )
+    build_after("Reading the trees", ask, functools.partial(TreePage, workspace))
 
 
 class TreePage:
@@ -72,7 +54,7 @@ class TreePage:
     def __init__(self, workspace: Workspace, reply: Mapping[str, Any]) -> None:
         self.workspace = workspace
         self.task = ui.radio(TASKS, value="cover", on_change=self._show_form).props("inline")
-        build_table("Criteria: when a test set is good enough", [], list(CRITERION_TEXTS.items()))
+        build_plain_table("Criteria: when a test set is good enough", [], list(CRITERION_TEXTS.items()))
         if reply["problem"]:
             ui.label(f"{reply['problem']} So a tree is fitted to its answers, and that tree is measured.")
         self.forms: dict[str, CommandForm] = {}
@@ -131,7 +113,7 @@ class TreePage:
         self.summary.clear()
         if rows:
             with self.summary:
-                build_table("Measured so far", ["criterion", "rows", "covered", "share"], rows)
+                build_plain_table("Measured so far", ["criterion", "rows", "covered", "share"], rows)
 
 
 def summarise_coverage(jobs: Sequence[StudioJob], subject: Sequence[str]) -> list[tuple[str, str, str, str]]:

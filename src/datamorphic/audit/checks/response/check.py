@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from ...._text import pluralize
 from ....core.result import Finding
-from ....errors import Interrupted, OutOfBudget
-from ...check import Check, CheckBudget, CheckFindings
+from ....errors import BudgetSpent
+from ...check import CheckBudget, CheckFindings, make_check
 from ...context import CheckContext
 from ...responses import encode_truth, measure_responses
 from .cuts import find_cuts
@@ -46,9 +46,7 @@ def check_response(context: CheckContext, budget: CheckBudget) -> CheckFindings:
             level, evidence = judge_single_value(context, budget, responses, single, truth)
             if level is not None:
                 findings.append(build_value_finding(context, responses, single, level, evidence))
-    except Interrupted:
-        raise
-    except OutOfBudget:
+    except BudgetSpent:
         out_of_budget = True
         basis += "; there was no time for more"
     return CheckFindings(
@@ -69,13 +67,4 @@ def _find_skip_reason(context: CheckContext) -> str:
     return "the same case gets different answers" if context.unstable else ""
 
 
-RESPONSE = Check(
-    name="response",
-    question="Does the answer jump at a value without support in the data?",
-    weight=4,
-    find_skip_reason=_find_skip_reason,
-    run=check_response,
-    about_columns="others",
-    own_seconds=0.5,
-    libraries=("scipy.stats",),
-)
+RESPONSE = make_check("response", check_response, _find_skip_reason)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ....errors import OutOfBudget
+from ....errors import BudgetSpent
 from ....space.features import Codes, Mask
 from ....space.points import Points
 from ...check import CheckBudget
@@ -156,7 +156,7 @@ def _narrow(
     cost = (SCORE_COST if wants_scores else 1.0) * sum(map(len, values))
     limit = context.count_affordable(budget.remaining(0.3), MAX_ROWS_PER_STEP, runs_per_case=cost)
     if limit < MIN_ROWS_PER_STEP:
-        raise OutOfBudget("The budget allows too few rows.")
+        raise BudgetSpent("The budget allows too few rows.")
     rows = [step.rows[:limit] for step in steps]
     parts = [
         replace_feature(responses.inputs.take(row_numbers), step.response.column, step_values)

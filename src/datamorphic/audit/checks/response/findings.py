@@ -10,6 +10,7 @@ from ...._text import format_percent, format_short, pluralize
 from ....core.result import Finding, Level, count_rows, format_share
 from ....reporting.document import Line, Section, Table
 from ....space.points import Points
+from ...check import get_facts
 from ...context import CheckContext
 from ...responses import Numbers, Response, Responses
 from .cuts import Cut, choose_label
@@ -56,20 +57,16 @@ def build_cut_finding(context: CheckContext, responses: Responses, trial: CutTri
         row=int(trial.rows[first]),
     )
     return Finding(
-        check="response",
+        **get_facts("response.cut"),
         about=feature,
         title=title,
-        level="concern",
-        confidence=0.95,
         detail=f"{format_share(count, of, 'row')} with {feature} {region}{nearest} get another answer if only {feature} is "
         f"{_format_number(beside)} instead. {comparison} with that value.",
         remedy=REMEDY,
         **count_rows(count, of),
         examples=(example,),
         sections=(_draw_cut(responses, cut),),
-        answer_changes=True,
         effect=float(np.median(changes)) if responses.numeric else None,
-        inputs="given",
         explained_rows=None if responses.numeric else 2 * trial.wrong_in_region - trial.rows_in_region,
     )
 
@@ -141,10 +138,9 @@ def build_reversal_finding(context: CheckContext, responses: Responses, reversal
         Points(context.space, codes), cut.response.column, cut.high, (float(cut.before[row]), float(cut.after[row]))
     )
     return Finding(
-        check="response",
+        **get_facts("response.reversal"),
         about=feature,
         title=title,
-        level="concern",
         confidence=0.95 if reversal.factor is not None else 0.8,
         detail=detail,
         remedy=REMEDY,
@@ -153,7 +149,6 @@ def build_reversal_finding(context: CheckContext, responses: Responses, reversal
         sections=(_draw_cut(responses, cut),),
         answer_changes=cut.changed > 0,
         effect=None if cut.changed else abs(reversal.jump),
-        inputs="changed",
     )
 
 
@@ -176,11 +171,10 @@ def build_value_finding(
     )
     changes = np.abs(single.answers[:, 1] - single.answers[:, 2])[single.alone]
     return Finding(
-        check="response",
+        **get_facts("response.value"),
         about=feature,
         title=f"The value {value} of {feature} is answered unlike the values around it",
         level=level,
-        confidence=0.9,
         detail=f"{format_share(count, of, 'row')} get one answer if only {feature} is just below or just above {value}, and "
         f"another one if it is {value}. {evidence}",
         remedy=f"If {value} stands for a missing value, pass a missing value and impute it, or add a column that says "
@@ -188,9 +182,7 @@ def build_value_finding(
         **count_rows(count, of),
         examples=(example,),
         sections=(_tabulate_value(responses, single),),
-        answer_changes=True,
         effect=float(np.median(changes)) if responses.numeric else None,
-        inputs="changed",
     )
 
 

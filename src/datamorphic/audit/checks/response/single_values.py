@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ...._text import format_percent, pluralize
 from ....core.result import Level
-from ....errors import OutOfBudget
+from ....errors import BudgetSpent
 from ....space.features import Codes, Mask
 from ....space.points import Points
 from ...check import CheckBudget
@@ -84,7 +84,7 @@ def find_single_values(context: CheckContext, budget: CheckBudget, responses: Re
     width = 2 * sum(map(len, values))
     limit = context.count_affordable(budget.remaining(0.4), MAX_SCREEN_ROWS, runs_per_case=width)
     if limit < MIN_ROWS_TO_JUDGE:
-        raise OutOfBudget("The budget allows too few rows.")
+        raise BudgetSpent("The budget allows too few rows.")
     rows = _draw_evenly(responses, limit, np.random.default_rng([context.seed, SEED]))
     inputs = responses.inputs.take(rows)
     parts = []
