@@ -145,12 +145,15 @@ class FindingFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class AuditFacts:
+    """All of `checks.toml`."""
+
     checks: Mapping[str, CheckFacts]
     findings: Mapping[str, FindingFacts]
 
 
 @functools.cache
 def read_facts() -> AuditFacts:
+    """Return what is fixed about checks and their findings."""
     return read_document(f"{__package__}.checks", "checks.toml", AuditFacts)
 
 

@@ -7,7 +7,6 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -112,14 +111,11 @@ def find_protected_columns(points: Points) -> dict[str, ColumnRole]:
     """Return the columns whose names or values look like attributes of people that are often protected."""
     roles = {}
     for feature in points.space.features:
-        attribute = find_protected_attribute(feature.name, _list_categories(feature))
+        categories = feature.values if isinstance(feature, Categorical) else ()
+        attribute = find_protected_attribute(feature.name, categories)
         if attribute:
             roles[feature.name] = ColumnRole(name=feature.name, role=attribute)
     return roles
-
-
-def _list_categories(feature: Feature) -> Sequence[Any]:
-    return feature.values if isinstance(feature, Categorical) else ()
 
 
 def find_protected_attribute(name: str, categories: Sequence[object] = ()) -> str:

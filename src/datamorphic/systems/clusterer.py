@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from contextlib import suppress
 from numbers import Integral
 from typing import Any
@@ -10,22 +9,11 @@ from typing import Any
 import numpy as np
 
 from .._text import pluralize
-from .._typing import LearnerLike, ModelLike
-from .._validation import reject
 from ..errors import ModelError
-from ..space.outputs import Outputs, Status
+from ..space.outputs import Outputs
 from ..space.partition import RowPartition
 from .base import ScoreRequest
-from .learner import (
-    LEARNER_ERRORS,
-    Learner,
-    copy_table,
-    copy_with_seed,
-    format_learner,
-    has_only_numbers,
-    read_parameters,
-    takes_arrays,
-)
+from .learner import Learner, copy_table, copy_with_seed, has_only_numbers, read_parameters, takes_arrays
 from .training import Array, Training, TrainingBatch
 
 COUNT_PARAMETERS = ("n_clusters", "n_components")
@@ -47,37 +35,18 @@ class Clusterer(Learner):
     2 clusters of 2 and 2 rows
     """
 
-    def __init__(
-        self, learner: LearnerLike | ModelLike, *, seed: int = 0, name: str | None = None, limited: bool = False
-    ) -> None:
-        if isinstance(learner, type) or not hasattr(learner, "fit"):
-            reject("learner", "Clusterer", "an object with fit", learner)
-        self.learner: Any = learner
-        self.seed, self.limited = seed, limited
-        self.name = name or format_learner(learner)
-        self._prototype: Any = None
+    needed_methods = ("fit",)
+    unfitted_hint = "is a clusterer and is not fitted. Fit it first: clusterer.fit(X)."
 
     def answer(self, batch: TrainingBatch, scores: ScoreRequest) -> Outputs:  # type: ignore[override]
-        """Fit a copy to each training set and return its clusters."""
-        if not isinstance(batch, TrainingBatch):
-            raise ModelError(f"{self.name} is a clusterer and is not fitted. Fit it first: clusterer.fit(X).")
-        values = np.full(len(batch), None, dtype=object)
-        status = np.zeros(len(batch), dtype=np.int8)
-        messages: dict[int, str] = {}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            if self._prototype is None:
-                self._prototype = self._make_prototype()
-            for training, rows in batch.parts():
-                try:
-                    partition = RowPartition(self._cluster_rows(training))
-                except LEARNER_ERRORS as error:
-                    status[rows] = Status.ERROR
-                    messages |= dict.fromkeys(rows.tolist(), self._describe_failure(error))
-                    continue
-                for row in rows:
-                    values[row] = partition
-        return Outputs(values, status, None, messages)
+        """Fit a copy to each training set and return its clusters, which have no scores."""
+        return super().answer(batch, False)
+
+    def _answer_training(self, training: Training, rows: int, as_array: bool, scores: ScoreRequest) -> Outputs:
+        """Return the clusters of a fitted copy, the same for all rows."""
+        values = np.empty(rows, dtype=object)
+        values.fill(RowPartition(self._cluster_rows(training)))
+        return Outputs.of(values)
 
     def _cluster_rows(self, training: Training) -> Array:
         """Return the label of each row by a fitted copy."""

@@ -7,8 +7,9 @@ import inspect
 import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -46,12 +47,14 @@ class Learner(Executor):
 
     score_kind = "probability"
     batch_rows = 50  # each row may need a fit
+    needed_methods: ClassVar[tuple[str, ...]] = ("fit", "predict")
+    unfitted_hint = "is a learner and is not fitted. Fit it first: dm.wrap(learner).fit(X, y)."
 
     def __init__(
         self, learner: LearnerLike | ModelLike, *, seed: int = 0, name: str | None = None, limited: bool = False
     ) -> None:
-        if isinstance(learner, type) or not (hasattr(learner, "fit") and hasattr(learner, "predict")):
-            reject("learner", "Learner", "an object with fit and predict", learner)
+        if isinstance(learner, type) or not all(hasattr(learner, method) for method in self.needed_methods):
+            reject("learner", type(self).__name__, f"an object with {' and '.join(self.needed_methods)}", learner)
         self.learner: Any = learner
         self.seed, self.limited = seed, limited
         self.name = name or format_learner(learner)
@@ -64,7 +67,7 @@ class Learner(Executor):
     def answer(self, batch: TrainingBatch, scores: ScoreRequest) -> Outputs:  # type: ignore[override]
         """Fit a copy for each training set and label its cases."""
         if not isinstance(batch, TrainingBatch):
-            raise ModelError(f"{self.name} is a learner and is not fitted. Fit it first: dm.wrap(learner).fit(X, y).")
+            raise ModelError(f"{self.name} {self.unfitted_hint}")
         values = np.full(len(batch), None, dtype=object)
         status = np.zeros(len(batch), dtype=np.int8)
         table = np.full((len(batch), batch.width), np.nan) if scores else None
@@ -76,21 +79,24 @@ class Learner(Executor):
             as_array = takes_arrays(self._prototype)
             for training, rows in batch.parts():
                 try:
-                    # both as an array, or none: a model knows the names it was fitted with
-                    use_arrays = as_array and has_only_numbers(training.x) and has_only_numbers(training.t)
-                    model = fit_copy(self._prototype, training, use_arrays)
-                    outputs = _to_outputs(model.predict(copy_table(training.t, use_arrays)), len(rows))
+                    outputs = self._answer_training(training, len(rows), as_array, scores)
                 except LEARNER_ERRORS as error:
                     status[rows] = Status.ERROR
                     messages |= dict.fromkeys(rows.tolist(), self._describe_failure(error))
                     continue
                 values[rows], status[rows] = outputs.values, outputs.status
                 messages |= {int(rows[row]): text for row, text in outputs.messages.items()}
-                if table is not None:
-                    case_scores = compute_scores(model, training, use_arrays)
-                    if case_scores is not None:
-                        table[rows, : case_scores.shape[1]] = case_scores
+                if table is not None and outputs.scores is not None:
+                    table[rows, : outputs.scores.shape[1]] = outputs.scores
         return Outputs(values, status, table, messages)
+
+    def _answer_training(self, training: Training, rows: int, as_array: bool, scores: ScoreRequest) -> Outputs:
+        """Return the answers of a copy that is fitted to a training set."""
+        # both as an array, or none: a model knows the names it was fitted with
+        use_arrays = as_array and has_only_numbers(training.x) and has_only_numbers(training.t)
+        model = fit_copy(self._prototype, training, use_arrays)
+        outputs = _to_outputs(model.predict(copy_table(training.t, use_arrays)), rows)
+        return replace(outputs, scores=compute_scores(model, training, use_arrays)) if scores else outputs
 
     def _describe_failure(self, error: BaseException) -> str:
         """Return the error of a fit as a line; raise it if the memory of a process with a limit is used up."""

@@ -144,7 +144,8 @@ def check_answers(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     findings = (
         _find_unanswered(context, budget, inputs, outputs, "given")
         + _find_unknown_labels(inputs, outputs)
-        + _find_batch_failures(context)
+        # the system failed on a batch although it answers each of its rows
+        + [Finding(**get_facts("answers.batch"), detail=remark) for remark in context.remarks[:1]]
     )
     basis = pluralize(len(outputs), "given input")
     try:
@@ -274,11 +275,6 @@ def find_region(points: Points, inside: npt.NDArray[np.bool_]) -> tuple[str, tup
     missing = {name for column, name in enumerate(names) if np.isnan(codes[:, column]).any()}
     columns = tuple(tree.names[column] for column in find_box(tree, leaf))
     return format_rule(replace(tree, threshold=thresholds), leaf, missing=missing, categories=categories), columns
-
-
-def _find_batch_failures(context: CheckContext) -> list[Finding]:
-    """Return a finding if the system failed on a batch although it answers each of its rows."""
-    return [Finding(**get_facts("answers.batch"), detail=remark) for remark in context.remarks[:1]]
 
 
 def _find_unknown_labels(points: Points, outputs: Outputs) -> list[Finding]:

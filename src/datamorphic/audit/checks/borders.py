@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -82,7 +83,9 @@ def explore_borders(context: CheckContext, budget: CheckBudget) -> CheckFindings
 
 def _build_sections(budget: CheckBudget, front: Front) -> list[Section]:
     """Return pictures and tables of the border, as many as there is time for."""
-    builders = [_build_overview, _build_changes, build_deciding_features] if len(front) else [_build_overview]
+    builders: list[Callable[[Front], Section]] = [_build_overview]
+    if len(front):
+        builders += [lambda front: build_small_changes(front) or build_plausible_pairs(front), build_deciding_features]
     sections: list[Section] = []
     for build_section in builders:
         try:
@@ -91,10 +94,6 @@ def _build_sections(budget: CheckBudget, front: Front) -> list[Section]:
         except BudgetSpent:
             break
     return sections
-
-
-def _build_changes(front: Front) -> Section:
-    return build_small_changes(front) or build_plausible_pairs(front)
 
 
 def _build_overview(front: Front) -> Section:

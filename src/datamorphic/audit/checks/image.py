@@ -39,19 +39,6 @@ MAX_EXAMPLES = 3
 RANDOM_STREAM = 311
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _PixelTrial:
-    """Images, their answers before and after one value was set, and those that were led to one answer."""
-
-    images: Points
-    before: Outputs
-    after: Outputs
-    level: float  # to which the value was set
-    led_rows: npt.NDArray[np.intp]
-    led_images: _LedImages
-    usual_share: float  # of images that nine of ten other values lead to one answer, at most
-
-
 def check_pixels(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     """Set each value to both ends of its range, and confirm what changes answers."""
     findings: list[Finding] = []
@@ -190,46 +177,32 @@ def _confirm(
     if led_images.count < MIN_SAME_ANSWER_SHARE * len(changed_rows):
         return None
     led_rows = changed_rows[[str(after.values[row]) == led_images.answer for row in changed_rows.tolist()]]
-    trial = _PixelTrial(
-        images=images,
-        before=before,
-        after=after,
-        level=level,
-        led_rows=led_rows,
-        led_images=led_images,
-        usual_share=usual_share,
-    )
-    return _build_finding(context, placed_block, place, trial)
-
-
-def _build_finding(context: CheckContext, placed_block: PlacedBlock, place: int, trial: _PixelTrial) -> Finding:
-    block, images, before, after, level = placed_block.block, trial.images, trial.before, trial.after, trial.level
-    led_count, other_count = trial.led_images.count, trial.led_images.of
+    block = placed_block.block
     where = block.describe_position(place)
     value_noun = "pixel" if isinstance(block, Image) else "value"
     noun = f"the {value_noun} {'in' if isinstance(block, Image) else 'at'} {where}"
-    label = format_label(to_plain_answer(after, int(trial.led_rows[0])))
+    label = format_label(to_plain_answer(after, int(led_rows[0])))
     name = context.space.names[placed_block.positions[place]]
-    sources = [read_case(images, row, before) for row in trial.led_rows[:MAX_EXAMPLES].tolist()]
+    sources = [read_case(images, row, before) for row in led_rows[:MAX_EXAMPLES].tolist()]
     examples = tuple(
         build_example(
             source, AnsweredCase(source.case | {name: level}, to_plain_answer(after, row), format_answer(after, row))
         )
-        for source, row in zip(sources, trial.led_rows.tolist(), strict=False)
+        for source, row in zip(sources, led_rows.tolist(), strict=False)
     )
     return Finding(
         **get_facts("pixels"),
         about=where,
         title=f"One {value_noun} decides: {where} of {block.name} leads to {label}",
-        detail=f"With {noun} set to {format_short(level)}, {format_share(led_count, other_count, block.noun)} with another "
-        f"answer get {label}. Nine of ten other {value_noun}s lead at most {format_percent(trial.usual_share)} of the {block.noun}s "
+        detail=f"With {noun} set to {format_short(level)}, {format_share(led_images.count, led_images.of, block.noun)} with another "
+        f"answer get {label}. Nine of ten other {value_noun}s lead at most {format_percent(usual_share)} of the {block.noun}s "
         "to one answer.",
-        cases=led_count,
-        cases_tried=other_count,
+        cases=led_images.count,
+        cases_tried=led_images.of,
         noun=block.noun,
         examples=examples,
         columns=(name,),
-        affected_rows=led_count,
+        affected_rows=led_images.count,
         rows=len(images),
     )
 

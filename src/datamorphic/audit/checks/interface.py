@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -229,7 +229,9 @@ class _Interviewer:
 
 def check_interface(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     """Query real rows in other forms, and report what is probably not intended."""
-    interviewer = _Interviewer(context=context, budget=budget, system=_choose_system(context))
+    sut = context.sut  # whose bare form gets frames as they are, if there is one
+    system = sut.bare if isinstance(sut, Estimator) and _reads_names(context) else sut
+    interviewer = _Interviewer(context=context, budget=budget, system=system)
     if not len(interviewer.frame):
         return CheckFindings(basis="no row has an answer", conclusive=False, skip_reason="inapplicable")
     trials: list[_FormTrial] = []
@@ -389,7 +391,8 @@ def _try_absent(interviewer: _Interviewer) -> _Result:
     names = measure_influence(context, interviewer.budget).rank()
     results: list[_FormTrial] = []
     for name in names[:MAX_ABSENT_COLUMNS]:
-        trial = interviewer.try_form(f"without the column {name}", f"without {name}", partial(_drop_column, name=name))
+        drop = methodcaller("drop", columns=name)
+        trial = interviewer.try_form(f"without the column {name}", f"without {name}", drop)
         results.append(trial)
         if trial.failed and len(results) >= TRIAL_ROWS and all(earlier.failed for earlier in results):
             break  # it checks its columns
@@ -501,12 +504,6 @@ def _try_empty(interviewer: _Interviewer) -> _Result:
 # -- helpers -----------------------------------------------------------------------------------------------------------
 
 
-def _choose_system(context: CheckContext) -> Executor:
-    """Return the system that gets frames as they are, if there is one."""
-    sut = context.sut
-    return sut.bare if isinstance(sut, Estimator) and _reads_names(context) else sut
-
-
 def _reads_names(context: CheckContext) -> bool:
     """Tell whether the system gets a frame with names and types of columns."""
     sut = context.sut
@@ -552,10 +549,6 @@ def _build_column(cells: list[Any], like: pd.Series[Any]) -> pd.Series[Any]:
         return pd.Series([pd.NA if pd.isna(value) else value for value in cells], index=like.index, dtype=dtype)
     column = pd.Series(cells, index=like.index, dtype=object)
     return column if dtype.kind in "Ob" and isinstance(dtype, np.dtype) else column.astype(dtype)
-
-
-def _drop_column(frame: pd.DataFrame, name: str) -> pd.DataFrame:
-    return frame.drop(columns=name)
 
 
 def _format_failure(outputs: Outputs, place: int) -> str:

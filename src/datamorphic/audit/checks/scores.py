@@ -58,10 +58,11 @@ def check_scores(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     findings: list[Finding] = []
     basis = []
     system = _find_scored_system(context.sut, "probability")
+    has_answers = context.answers is not None and bool(context.answers.ok.any())
     if system is not None:
         name = "predict_proba" if isinstance(system, Estimator) else "the probabilities"
         first = run_flow(context, budget, ask(inputs.take(slice(0, 1)), scores=True), system)
-        if isinstance(system, Estimator) and not first.ok.all() and _has_answers(context):
+        if isinstance(system, Estimator) and not first.ok.all() and has_answers:
             findings.append(_build_failure_finding(inputs, first))
         else:
             outputs = run_flow(context, budget, ask(inputs, scores=True), system)
@@ -101,10 +102,6 @@ def _find_scored_system(system: Executor, kind: str) -> Executor | None:
     if isinstance(system, Estimator):
         return system.with_scores("probability" if kind == "probability" else "decision")
     return system if system.score_kind == kind and system.labels is not None else None
-
-
-def _has_answers(context: CheckContext) -> bool:
-    return context.answers is not None and bool(context.answers.ok.any())
 
 
 def _to_codes(outputs: Outputs, labels: Sequence[object]) -> npt.NDArray[np.intp]:

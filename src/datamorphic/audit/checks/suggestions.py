@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,7 +96,7 @@ def _build_protected_finding(names: Sequence[str], roles: dict[str, str], influe
         title=f"The model uses {noun} protected, and nothing is declared: {', '.join(names)}",
         detail=f"{'. '.join(shares)}.",
         remedy=f"Decide for each whether decisions may depend on it. If not, declare it, and the check “protected” counts the "
-        f"decisions that do: {_join_options(_suggest_protected(name, '').option for name in names)}. "
+        f"decisions that do: {' '.join(_suggest_protected(name, '').option for name in names)}. "
         f"In Python: protected={_format_list(names)}.",
         declarations=tuple(("protected", name) for name in names),
         **influence.describe_impact(strongest),
@@ -173,7 +173,7 @@ def _build_direction_finding(directions: Sequence[Direction]) -> Finding:
     for direction in directions:
         features_by_effect.setdefault(_format_effect(direction), []).append(direction.feature)
     effects = [f"a higher value of {join_names(names, 'or')} {effect}" for effect, names in features_by_effect.items()]
-    options = _join_options(_suggest_direction(direction).option for direction in directions)
+    options = " ".join(_suggest_direction(direction).option for direction in directions)
     weakest = min(directions, key=lambda direction: direction.rows / direction.of)
     least = f"{weakest.rows:,}" if len(ways) == 1 else f"at least {weakest.rows:,}"
     if weakest.rows == weakest.of:
@@ -205,25 +205,16 @@ def _suggest_direction(direction: Direction) -> _Suggestion:
         reason=f"a higher value {_format_effect(direction)}, in the data and in the model",
         option=f"--monotone {shlex.quote(f'{name}={way}')}",
         python=f'expect={{"monotone": {json.dumps({name: way}, ensure_ascii=False)}}}',
-        toml=f"monotone = {_format_toml_table({name: way})}",
+        toml=f"monotone = {{{json.dumps(name, ensure_ascii=False)} = {json.dumps(way)}}}",
     )
 
 
 # -- lines -------------------------------------------------------------------------------------------------------------
 
 
-def _join_options(options: Iterable[str]) -> str:
-    return " ".join(options)
-
-
 def _format_list(names: Sequence[str]) -> str:
     """Return names as a list, which Python and TOML read in the same way."""
     return json.dumps(list(names), ensure_ascii=False)
-
-
-def _format_toml_table(values: dict[str, str]) -> str:
-    pairs = (f"{json.dumps(name, ensure_ascii=False)} = {json.dumps(value)}" for name, value in values.items())
-    return f"{{{', '.join(pairs)}}}"
 
 
 def _find_skip_reason(context: CheckContext) -> str:

@@ -232,8 +232,11 @@ class RunDetails:
             self._show_job(job)
 
     def _show_job(self, job: StudioJob) -> None:
-        # at the end, the run is shown as the job left it
-        JobPanel(job, self._show_result, show_end=lambda _: ui.timer(0.01, self._read, once=True))
+        JobPanel(job, self._show_result, show_end=self._read_again)
+
+    def _read_again(self, job: StudioJob) -> None:
+        """Show the run as the job left it."""
+        ui.timer(0.01, self._read, once=True)
 
     def _show_result(self, job: StudioJob) -> None:
         document = job.result or {}
