@@ -17,6 +17,8 @@ from .studio import PAGES, PageFacts, Studio
 from .workspaces import Workspace
 
 ui.button.default_props("no-caps unelevated")
+for field in (ui.select, ui.input, ui.number, ui.input_chips):
+    field.default_props("outlined dense")
 PRIMARY_COLOUR = "#1f5f8b"  # white text on it can be read; `studio.css` has the one for dark pages
 STYLE = files(__package__).joinpath("studio.css").read_text(encoding="utf-8")
 

@@ -43,9 +43,9 @@ class CaseTableView:
 
     def _build(self) -> None:
         with ui.element("div").classes("row table-tools"):
-            self._column = ui.select({}, label="Column").props("outlined dense").classes("tool")
-            self._operator = ui.select(list(OPERATORS), value="contains", label="Comparison").props("outlined dense")
-            self._value = ui.input("Value").props("outlined dense").classes("tool").on("keydown.enter", self._add)
+            self._column = ui.select({}, label="Column").classes("tool")
+            self._operator = ui.select(list(OPERATORS), value="contains", label="Comparison")
+            self._value = ui.input("Value").classes("tool").on("keydown.enter", self._add)
             ui.button("Filter", icon="filter_alt", on_click=self._add).props("outline")
             self._chips = ui.element("div").classes("row")
         self._table = (
@@ -68,12 +68,8 @@ class CaseTableView:
                     f'flat dense aria-label="{label}"'
                 )
             self._place = ui.label("The cases are shown when the running command has ended.").props('role="status"')
-            self._size = ui.select(PAGE_SIZES, value=self._page_size, label="Rows", on_change=self._resize).props(
-                "outlined dense"
-            )
-            self._sort_select = ui.select({}, label="Sort by", on_change=self._sort_by_list).props(
-                "outlined dense clearable"
-            )
+            self._size = ui.select(PAGE_SIZES, value=self._page_size, label="Rows", on_change=self._resize)
+            self._sort_select = ui.select({}, label="Sort by", on_change=self._sort_by_list).props("clearable")
             self._direction = ui.checkbox("Descending", on_change=self._sort_by_list)
 
     async def refresh(self) -> None:
@@ -246,7 +242,7 @@ class CaseDialog:
                     element = ui.select(choices, value=item["value"], label=item["name"])
                 else:
                     element = ui.input(item["name"], value=item["value"])
-                element.props("outlined dense").tooltip(item["text"])
+                element.tooltip(item["text"])
                 self._inputs[item["name"]] = element, item["value"]
         ui.label("An edited case keeps its number and becomes an original case without an output.").classes("muted")
         case_id = int(case["id"])

@@ -71,10 +71,7 @@ class CommandForm:
             element = ui.input_chips(label, value=list(value or []))
         else:
             element = ui.input(label, value="" if value is None else str(value))
-        element.props(
-            f'outlined dense data-option="{field.name}"' if field.kind != "flag" else f'data-option="{field.name}"'
-        )
-        element.tooltip(field.help)
+        element.props(f'data-option="{field.name}"').tooltip(field.help)
         self._inputs[field.name] = element
 
     def add_value(self, name: str, value: str) -> bool:

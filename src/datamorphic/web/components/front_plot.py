@@ -79,7 +79,7 @@ class FrontPlot:
                 view.axes, value=y_name, label="Upwards", on_change=lambda event: self._choose("y", event)
             )
             for select in (x_select, y_select):
-                select.props("outlined dense options-dense").classes("axis-select")
+                select.props("options-dense").classes("axis-select")
         self._canvas = FrontCanvas()
         self._canvas.props.update(
             address=f"/fronts/{key}",
@@ -141,7 +141,7 @@ class FrontPlot:
                 border = ui.select([ALL_BORDERS, *names], value=ALL_BORDERS, label="Answers that meet")
                 order = ui.select(ROW_ORDERS, value=ROW_ORDERS[0], label="Order")
                 for select in (border, order):
-                    select.props("outlined dense").classes("axis-select")
+                    select.classes("axis-select")
             self._pages = ui.element("div").classes("w-full")
 
         async def choose_rows() -> None:

@@ -22,7 +22,7 @@ class JobList:
         self._workspace, self._page, self._build_result, self._noun = workspace, page, build_result, noun
         self._choice = (
             ui.select({}, label=f"Show an earlier {noun}", on_change=lambda event: self._choose(event.value))
-            .props("outlined dense options-dense")
+            .props("options-dense")
             .classes("job-choice")
         )
         self._panel = ui.column().classes("w-full")

@@ -53,7 +53,7 @@ class NameList:
                     clearable=True,
                     label=f"{title} ({len(plain_names)})",
                     value=[name for name in plain_names if name in checked],
-                ).props("outlined dense use-chips")
+                ).props("use-chips")
                 ui.button("Select all", on_click=lambda: self._select.set_value(plain_names)).props("flat dense")
             else:
                 for name in plain_names:
@@ -79,7 +79,7 @@ class NameList:
             )
             self._numbers[name] = (
                 ui.number(value=DEFAULT_NUMBER, min=1, max=1_000_000, precision=0)
-                .props(f'outlined dense aria-label="Number of cases of {before}"')
+                .props(f'aria-label="Number of cases of {before}"')
                 .classes("short-number")
             )
             if after:

@@ -83,7 +83,7 @@ class ActivitiesPage:
         with ui.element("div").classes("row w-full"):
             with ui.element("div").classes("grow"):
                 self._panel = PoolPanel(self._pool, self._refresh)
-            self._seed = ui.number("Seed", value=self._pool.seed, min=0, precision=0).props("outlined dense")
+            self._seed = ui.number("Seed", value=self._pool.seed, min=0, precision=0)
             self._seed.classes("short-number").tooltip("The same commands with the same seed give the same cases.")
             ui.button("Start over", icon="restart_alt", on_click=self._start_over).props("outline")
         self._lost = ui.element("div").classes("w-full")
@@ -213,9 +213,8 @@ class ActivitiesPage:
         def list_files() -> list[str]:
             return [path.name for path in sorted(folder.root.iterdir()) if _FILE_NAME.fullmatch(path.name)]
 
-        name = ui.input("Save as", value="cases.csv").props("outlined dense")
-        name.tooltip("The extension is .csv, .parquet or .tcs (Morphy)")
-        files = ui.select(list_files(), label="Saved files").props("outlined dense")
+        name = ui.input("Save as", value="cases.csv").tooltip("The extension is .csv, .parquet or .tcs (Morphy)")
+        files = ui.select(list_files(), label="Saved files")
         self._list_files = lambda: files.set_options(list_files())
 
         def find_chosen() -> Path:
@@ -477,20 +476,20 @@ def _build_card(title: str) -> Any:
 
 
 def _build_number(label: str, value: int | None) -> Any:
-    return ui.number(label, value=value, min=1, max=10_000_000, precision=0).props("outlined dense")
+    return ui.number(label, value=value, min=1, max=10_000_000, precision=0)
 
 
 def _build_ratio(label: str) -> Any:
-    return ui.number(f"{label} (empty: default)", value=None, min=0, max=100, step=0.05).props("outlined dense")
+    return ui.number(f"{label} (empty: default)", value=None, min=0, max=100, step=0.05)
 
 
 def _build_choice(label: str, choices: Any, value: str | None = None) -> Any:
     options = choices if isinstance(choices, dict) else list(choices)
-    return ui.select(options, label=label, value=value or next(iter(options), None)).props("outlined dense")
+    return ui.select(options, label=label, value=value or next(iter(options), None))
 
 
 def _build_choices(label: str, choices: Sequence[str]) -> Any:
-    return ui.select(list(choices), label=label, multiple=True, value=[], clearable=True).props("outlined dense")
+    return ui.select(list(choices), label=label, multiple=True, value=[], clearable=True)
 
 
 def _choose(element: Any, choices: dict[str, str]) -> str:

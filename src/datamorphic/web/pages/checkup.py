@@ -155,11 +155,9 @@ class FindingsView:
             self._levels: dict[str, ui.checkbox] = {
                 level: ui.checkbox(LEVEL_NAMES[level], value=True, on_change=self._filter) for level in levels
             }
-            self._check = (
-                ui.select(["all checks", *checks], value="all checks", label="Found by", on_change=self._filter)
-                .props("outlined dense")
-                .classes("check-filter")
-            )
+            self._check = ui.select(
+                ["all checks", *checks], value="all checks", label="Found by", on_change=self._filter
+            ).classes("check-filter")
             self._status = ui.label(pluralize(len(findings), "finding")).classes("muted").props('role="status"')
 
     def _filter(self) -> None:

@@ -45,7 +45,7 @@ class ExplorationPage:
                 self._moves = ui.select(
                     [], label="Moves to use (none chosen: all)", multiple=True, value=[], clearable=True
                 )
-                self._moves.props("outlined dense use-chips").classes("w-full")
+                self._moves.props("use-chips").classes("w-full")
                 self._moves.set_visibility(False)
             moves_part.on_value_change(self._read_moves)
             with ui.element("div").classes("row"):
@@ -163,8 +163,7 @@ class ExplorationPage:
             if earlier.value is not None:
                 self._follow(self._workspace.find_job(int(earlier.value)))
 
-        earlier = ui.select(names, label="Earlier explorations", on_change=show)
-        earlier.props("outlined dense").classes("axis-select")
+        earlier = ui.select(names, label="Earlier explorations", on_change=show).classes("axis-select")
 
     # -- comparisons ---------------------------------------------------------------------------------------------------
 
@@ -174,8 +173,8 @@ class ExplorationPage:
             with ui.element("section").classes("card").props('aria-label="Two runs"'):
                 build_heading("Two runs", 3)
                 ui.label("Where the border moved from one stored exploration to another.").classes("muted")
-                first = ui.select({}, label="Earlier run").props("outlined dense")
-                second = ui.select({}, label="Later run").props("outlined dense")
+                first = ui.select({}, label="Earlier run")
+                second = ui.select({}, label="Later run")
                 compare_button = ui.button("Compare the runs").props("outline")
             with ui.element("section").classes("card").props('aria-label="Two models"'):
                 build_heading("Two models", 3)
@@ -185,7 +184,7 @@ class ExplorationPage:
                 names = self._list_other_models()
                 if not names:
                     ui.label("There is no other model file here.").classes("muted")
-                other = ui.select(names, label="The other model").props("outlined dense")
+                other = ui.select(names, label="The other model")
                 model_button = ui.button("Compare the models").props("outline")
         self._comparison_part = ui.column().classes("w-full")
         with self._comparison_part:

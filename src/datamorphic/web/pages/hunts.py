@@ -78,9 +78,7 @@ class HuntPage:
         first = CHOSEN if subject.kind == "files" else DEFAULT_PROGRAM
         if words and words[0].startswith(PROGRAM_PREFIX):
             first = parse_hunt(words)[0]
-        self.system = ui.select(
-            systems, label="What to hunt in", value=first, on_change=lambda: self._build_form([])
-        ).props("outlined dense")
+        self.system = ui.select(systems, label="What to hunt in", value=first, on_change=lambda: self._build_form([]))
         self.system.classes("w-full")
         self._place = ui.column().classes("w-full hunt-form")
         earlier_system = subject.model if first == CHOSEN else PROGRAM_PREFIX
@@ -124,7 +122,7 @@ class HuntPage:
                 value=[name for name in value if name in statements],
                 clearable=True,
             )
-            .props("outlined dense use-chips")
+            .props("use-chips")
             .classes("w-full")
         )
 
@@ -142,7 +140,7 @@ class HuntPage:
         }
         ui.label("Mutants are copies of the program with one fault.").classes("muted")
         self.mutant = ui.select(versions, label="Version", value=mutant if mutant in versions else ORIGINAL)
-        self.mutant.props("outlined dense").classes("w-full")
+        self.mutant.classes("w-full")
         statements = {name: relation.statement for name, relation in program.relations.items()}
         self._build_relations(statements, "Relations (all, if none is chosen)", relations)
 
@@ -172,7 +170,7 @@ class HuntPage:
             with ui.element("div").classes("form-grid"):
                 self._column = _select("Column", names)
                 self._change = _select("Change", CHANGES, "")
-                self._amount = ui.number("By how much", value=1.1).props("outlined dense")
+                self._amount = ui.number("By how much", value=1.1)
                 self._amount.bind_visibility_from(self._change, "value", bool)
                 self._class = _select("Answer", list(columns.classes), columns.classes[-1] if columns.classes else None)
                 self._effect = _select("Then its chance", EFFECTS, "raises")
@@ -363,4 +361,4 @@ def explain(kind: type) -> str:
 
 
 def _select(label: str, options: Any, value: Any = None) -> Any:
-    return ui.select(options, label=label, value=value, with_input=len(options) > 12).props("outlined dense")
+    return ui.select(options, label=label, value=value, with_input=len(options) > 12)

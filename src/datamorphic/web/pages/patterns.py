@@ -57,7 +57,7 @@ class CatalogueView:
     def __init__(self) -> None:
         scopes = list(dict.fromkeys(pattern.scope for pattern in catalogue.values()))
         with ui.element("div").classes("form-grid").props('role="search"'):
-            self._search = ui.input("Search", on_change=self._filter).props("outlined dense clearable")
+            self._search = ui.input("Search", on_change=self._filter).props("clearable")
             self._kind = ui.select({ALL: "all sides", **KIND_NAMES}, value=ALL, label="Side", on_change=self._filter)
             self._scope = ui.select(
                 {ALL: "all"} | {scope: _format_scope(scope) for scope in scopes},
@@ -65,8 +65,6 @@ class CatalogueView:
                 label="Proposed for",
                 on_change=self._filter,
             )
-            for element in (self._kind, self._scope):
-                element.props("outlined dense")
         self._status = ui.label().classes("muted").props('role="status"')
         with ui.element("div").classes("pattern-cards"):
             self._cards = [(_build_card(pattern), pattern, _collect_words(pattern)) for pattern in catalogue.values()]
@@ -181,7 +179,7 @@ class GuideForm:
             ).classes("muted")
             with ui.element("div").classes("row"):
                 self._system = ui.select(self._systems, value=next(iter(self._systems)), label="What is it about?")
-                self._system.props("outlined dense").classes("guide-answer")
+                self._system.classes("guide-answer")
                 self._start_button = ui.button("Start", icon="play_arrow", on_click=self._start)
             if CHOSEN not in self._systems:
                 ui.link("For a model of your own, choose its file on the page Start.", "/")
@@ -293,10 +291,10 @@ class GuideForm:
                 self._input = ui.radio(choices, value=default)
             if question["open"]:
                 self._own = ui.input("Or your own answer, such as several with commas")
-                self._own.props("outlined dense").classes("guide-answer").on("keydown.enter", self._answer)
+                self._own.classes("guide-answer").on("keydown.enter", self._answer)
         else:
             self._input = ui.input("Your answer", value=question["default"] or "")
-            self._input.props("outlined dense").classes("guide-answer").on("keydown.enter", self._answer)
+            self._input.classes("guide-answer").on("keydown.enter", self._answer)
         if error:
             ui.label(error).classes("error").props('role="alert"')
 

@@ -71,10 +71,8 @@ class RelationPage:
         else:
             ui.label("Models of your own appear here when they are chosen on the page Start.").classes("muted")
         first = next(iter(subjects))
-        self.subject = (
-            ui.select(subjects, label="What to check", value=first, on_change=self._list_relations)
-            .props("outlined dense")
-            .classes("w-full")
+        self.subject = ui.select(subjects, label="What to check", value=first, on_change=self._list_relations).classes(
+            "w-full"
         )
         self.relations = (
             ui.select(
@@ -85,7 +83,7 @@ class RelationPage:
                 clearable=True,
                 on_change=self._list_judged,
             )
-            .props("outlined dense use-chips")
+            .props("use-chips")
             .classes("w-full")
         )
         self.note = ui.label().classes("muted")
@@ -100,14 +98,12 @@ class RelationPage:
             with ui.element("div").classes("form-grid"):
                 self.judged = ui.select(
                     [], label="Relations with another strictness", multiple=True, value=[], clearable=True
-                ).props("outlined dense use-chips")
-                self.strictness = ui.select(
-                    STRICTNESS_NAMES, label="How strictly", value=next(iter(STRICTNESS_NAMES))
-                ).props("outlined dense")
+                ).props("use-chips")
+                self.strictness = ui.select(STRICTNESS_NAMES, label="How strictly", value=next(iter(STRICTNESS_NAMES)))
                 self.expected = ui.select(
                     [], label="Relations whose violations are expected", multiple=True, value=[], clearable=True
-                ).props("outlined dense use-chips")
-                self.reason = ui.input("Why they are expected", value=DEFAULT_REASON).props("outlined dense")
+                ).props("use-chips")
+                self.reason = ui.input("Why they are expected", value=DEFAULT_REASON)
         self.form = CommandForm(
             "check",
             ["inputs", "budget", "seed", "ties"],

@@ -67,11 +67,11 @@ class RunTable:
         self._listing = RunListing([])
         with ui.element("div").classes("row"):
             self._text = ui.input("Filter", placeholder="system, command or result", on_change=self._show)
-            self._text.props('outlined dense clearable debounce="200"').classes("axis-select")
+            self._text.props('clearable debounce="200"').classes("axis-select")
             self._state = ui.select([ALL_STATES], value=ALL_STATES, label="State", on_change=self._show)
             self._verb = ui.select([ALL_VERBS], value=ALL_VERBS, label="Command", on_change=self._show)
             for select in (self._state, self._verb):
-                select.props("outlined dense").classes("run-filter")
+                select.classes("run-filter")
             ui.button("Refresh", icon="refresh", on_click=self._read).props("outline")
         self._message = ui.label("Reading the runs").classes("muted").props('role="status"')
         self._table = ui.table(

@@ -82,12 +82,10 @@ class ScriptsPage:
 
     def _build_tools(self) -> None:
         with ui.element("div").classes("row"):
-            self._select = (
-                ui.select(self._files.list_choices(), value=RECORDED, label="Script", on_change=self._open)
-                .props("outlined dense")
-                .classes("script-select")
-            )
-            self._name = ui.input("Name", value="session").props("outlined dense").classes("tool")
+            self._select = ui.select(
+                self._files.list_choices(), value=RECORDED, label="Script", on_change=self._open
+            ).classes("script-select")
+            self._name = ui.input("Name", value="session").classes("tool")
             ui.button("Save", icon="save", on_click=self._save).props("outline")
             ui.button("Download", icon="download", on_click=self._download).props("outline")
             self._delete = ui.button(icon="delete_outline", on_click=self._remove).props(

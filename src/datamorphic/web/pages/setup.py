@@ -89,7 +89,7 @@ class SpacePanel:
         for note in reply["notes"][:MAX_NOTES]:
             ui.label(note).classes("muted")
         if len(self._features) > ROWS_PER_PAGE:
-            ui.input("Search a feature", on_change=self._filter).props("outlined dense clearable")
+            ui.input("Search a feature", on_change=self._filter).props("clearable")
         self._editable = reply["editable"]
         self._table = ui.column().classes("w-full")
         self._show_table()
@@ -161,13 +161,12 @@ class SpacePanel:
                 self._build_fixed_cells(feature)
                 return
             with ui.element("td"):
-                kind = ui.select(KIND_NAMES, value=edit.kind).props("outlined dense options-dense")
+                kind = ui.select(KIND_NAMES, value=edit.kind).props("options-dense")
                 self._describe_input(kind, f"Kind of {name}")
             number_inputs = []
             for field, title in (("low", "Lowest value"), ("high", "Highest value"), ("step", "Step")):
                 with ui.element("td"):
                     element = ui.number(value=getattr(edit, field), on_change=functools.partial(_keep, edit, field))
-                    element.props("outlined dense")
                     self._describe_input(element, f"{title} of {name}")
                     number_inputs.append(element)
             with ui.element("td"):
@@ -191,8 +190,7 @@ class SpacePanel:
             return ui.label("as sorted").classes("muted")
         if not has_editable_order(feature):
             return ui.label(f"{feature['value_count']:,} categories, as sorted").classes("muted")
-        element = ui.input(value=edit.order, on_change=functools.partial(_keep, edit, "order"))
-        element.props("outlined dense").classes("space-order")
+        element = ui.input(value=edit.order, on_change=functools.partial(_keep, edit, "order")).classes("space-order")
         self._describe_input(element, f"Order of the categories of {feature['name']}")
         return element
 
@@ -262,7 +260,7 @@ class LawsPanel:
                 ui.label(text).classes("muted")
             with ui.element("div").classes("row"):
                 self._examples = ui.select(list(LAW_EXAMPLES), value=LAW_EXAMPLES[1], label="Triples of points to try")
-                self._examples.props("outlined dense").classes("start-target")
+                self._examples.classes("start-target")
                 ui.button("Check the laws", icon="rule", on_click=self._start).props("outline")
         self._jobs = ui.column().classes("w-full")
         with self._jobs:

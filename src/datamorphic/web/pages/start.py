@@ -73,8 +73,8 @@ class FileChooser:
             build_heading("A model of yours")
             ui.label("A model file and a table with rows that it can answer.").classes("muted")
             with ui.element("div").classes("form-grid"):
-                self._model = ui.select({}, label="Model", on_change=self._change_model).props("outlined dense")
-                self._data = ui.select({}, label="Data", on_change=self._load_preview).props("outlined dense")
+                self._model = ui.select({}, label="Model", on_change=self._change_model)
+                self._data = ui.select({}, label="Data", on_change=self._load_preview)
             self._missing = ui.label().classes("muted")
             upload = ui.upload(
                 multiple=True, auto_upload=True, max_file_size=limit * 1_000_000, on_upload=self._take_upload
@@ -218,7 +218,7 @@ class FileChooser:
                 label="Column with the label",
                 value=reply["target"],
                 on_change=lambda event: describe(event.value),
-            ).props("outlined dense")
+            )
             self._target.classes("start-target")
             labels = ui.label().classes("muted")
 
@@ -355,8 +355,7 @@ class _SystemCard:
             options = {
                 (system.file, system.name): f"{system.name} in {system.file} ({system.summary})" for system in systems
             }
-            select = ui.select(options, label="Test system", value=next(iter(options))).props("outlined dense")
-            select.classes("w-full")
+            select = ui.select(options, label="Test system", value=next(iter(options))).classes("w-full")
 
             def choose() -> None:
                 with show_errors():

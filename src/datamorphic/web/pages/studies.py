@@ -35,7 +35,7 @@ class StudyPage:
 
     def __init__(self, workspace: Workspace, studies: list[dict[str, str]]) -> None:
         self.workspace, self._studies = workspace, {study["name"]: study for study in studies}
-        search = ui.input("Search the studies").props("outlined dense clearable type=search").classes("job-choice")
+        search = ui.input("Search the studies").props("clearable type=search").classes("job-choice")
         self.table = (
             ui.table(rows=studies, columns=COLUMNS, row_key="name", selection="single", pagination=8)
             .classes("study-table")
