@@ -136,9 +136,11 @@ def find_imports(module: str) -> frozenset[str]:
 
 @cache
 def find_named_modules(module: str) -> frozenset[str]:
-    """Return the modules that a module loads by name: ``"hunting.page:build_page"``, ``"readers.xgboost"``, ``"tanh"``."""
+    """Return the modules that a module, or a table that it reads, names: ``"hunting.page:build_page"``, ``"readers.xgboost"``."""
     package = module if find_modules()[module].name == "__init__.py" else module.rpartition(".")[0]
-    texts = re.findall(r"\"([\w.]+)[:\"]", read_text(find_modules()[module]))
+    path = find_modules()[module]
+    tables = [table for name in re.findall(r'"(\w+\.toml)"', read_text(path)) for table in path.parent.rglob(name)]
+    texts = re.findall(r"\"([\w.]+)[:\"]", "".join(map(read_text, [path, *tables])))
     names = {f"{base}.{text}" for text in texts for base in (PACKAGE, package)}
     return frozenset(names & find_modules().keys())
 

@@ -26,7 +26,7 @@ STYLE = files(__package__).joinpath("studio.css").read_text(encoding="utf-8")
 def register_page(studio: Studio, facts: PageFacts) -> None:
     """Add a page to the studio."""
     module, _, name = facts.builder.partition(":")
-    build = getattr(importlib.import_module(f"{__package__}.pages.{module}"), name)
+    build = getattr(importlib.import_module(f"{__package__}.{module}"), name)
 
     @ui.page(facts.address)
     def build_page(request: Request) -> None:

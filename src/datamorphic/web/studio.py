@@ -13,7 +13,7 @@ from .workspaces import Workspace, Workspaces
 class PageFacts:
     """A page of the studio: a row of `pages.toml`."""
 
-    builder: str  # of what is inside the frame: a module of `pages` and a name in it
+    builder: str  # of what is inside the frame: a module and a name in it
     address: str
     title: str
     icon: str
