@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._clock import measure_slowdown, read_clock
+from .._lazy import pd
 from .._text import format_short
 from .._typing import ModelLike
 from ..core.execute import Execution
@@ -38,7 +39,6 @@ from .labels import align_labels, find_missing_labels, match_labels, to_label_te
 from .reference_model import MAX_REFERENCE_ROWS, ReferenceModel, fit_reference_model
 
 if TYPE_CHECKING:
-    import pandas as pd
     from sklearn.base import BaseEstimator
 
     from ..exploration.front import Front

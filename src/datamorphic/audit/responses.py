@@ -21,6 +21,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._text import format_short
 from ..core.result import Example
 from ..errors import BudgetSpent, OutOfBudget
@@ -63,8 +64,6 @@ class AnswerCodes:
 
         Labels are compared as text, since files turn numbers into text; True equals 1, and 1.0 equals 1.
         """
-        import pandas as pd
-
         array = np.asarray(values)
         ok = np.ones(len(array), dtype=bool) if ok is None else ok
         codes = np.full(len(array), np.nan)
@@ -300,8 +299,6 @@ def encode_outputs(context: CheckContext, codes: AnswerCodes, points: Points, ou
 
 def encode_truth(context: CheckContext, responses: Responses) -> Numbers | None:
     """Return the labels of all inputs as codes or numbers, NaN where there is none; None if they are not comparable."""
-    import pandas as pd
-
     if context.truth is None or len(context.truth) != len(context.inputs):
         return None
     known = ~np.asarray(pd.isna(context.truth))

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._files import prepare_file, write_file
+from .._lazy import pd
 from .._text import COMMAND_LINE_HINT, to_jsonable
 from ..reporting.text import cut, to_printable
 from ..runs.progress import is_plain_terminal
 
 if TYPE_CHECKING:
-    import pandas as pd
     from rich.console import Console
 
     from ..reporting.export import Exportable

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from .._lazy import pd
 from .._text import suggest_name, to_text
 from ..errors import DatamorphicError, UsageError
 from ..space.table_files import read_table
@@ -17,8 +18,6 @@ from . import options as opt
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pandas as pd
 
     from ..space.space import Space
 

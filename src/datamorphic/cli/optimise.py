@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+from .._lazy import pd
 from ..core.capability import get_capability
 from ..morphisms.case_files import is_case_file
 from ..morphisms.cases import TestSet
@@ -16,9 +17,6 @@ from .command import make_command
 from .load import load_data, load_space, load_system, to_absolute_path
 from .system_command import SetCommand
 from .tree_command import load_named_tree_model
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -52,13 +52,6 @@ Timeout = Annotated[float | None, option("SECONDS", "Seconds to wait for an answ
 Trust = Annotated[
     bool, flag("--trust", "Load pickles, and skops files with unknown types. Loading them can run any code.")
 ]
-Classes = Annotated[
-    str | None,
-    option("A,B,...", "The names of the classes, in the order of the scores that MODEL answers, e.g. no,yes."),
-]
-SystemName = Annotated[
-    str | None, option("TEXT", "What reports call the system under test. The default is its own name.")
-]
 
 # -- how columns are read ----------------------------------------------------------------------------------------------
 
@@ -160,22 +153,6 @@ def parse_hints(
 def collect_options(**values: Any) -> dict[str, Any]:
     """Return the options that were given."""
     return {name: value for name, value in values.items() if value is not None}
-
-
-def split_names(text: str | None, option: str) -> list[str] | None:
-    """Return the names in a list that is separated by commas."""
-    if text is None:
-        return None
-    from ..core.parsing import parse_names
-
-    return parse_names(text, option)
-
-
-def parse_classes(text: str | None) -> list[str | float] | None:
-    """Return the value of ``--classes`` as labels; numbers if all are numbers."""
-    from ..core import parsing
-
-    return None if text is None else parsing.parse_classes(text)
 
 
 def parse_pair(text: str, option: str, expected: str) -> tuple[str, str]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable
-from typing import Literal
 
 from ..space.token_edits import mark_edits
 from .text import clean
 
-PieceKind = Literal["same", "drop", "add"]
 CONTEXT_CHARACTERS = 80  # on each side of a marked word, in a text that is too long
 MAX_PIECE_CHARACTERS = 200  # of one marked piece
 MARKS: dict[str, tuple[str, str]] = {"same": ("", ""), "drop": ("[-", "-]"), "add": ("{+", "+}")}

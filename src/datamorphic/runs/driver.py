@@ -12,6 +12,7 @@ import numpy as np
 
 from .._clock import read_clock
 from .._estimates import WorkPace
+from .._lazy import pd
 from .._typing import EngineLike
 from .._validation import reject
 from ..errors import BudgetSpent, Interrupted
@@ -26,8 +27,6 @@ from .interrupts import Interrupts
 from .progress import Progress
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from .journal import RunJournal
 
 Result = TypeVar("Result")
@@ -67,8 +66,6 @@ class CallCounter:
     @property
     def incidents(self) -> pd.DataFrame:
         """The rows without a proper answer: input, ``status``, ``message`` (first 1000)."""
-        import pandas as pd
-
         parts = []
         for batch, outputs in self._incidents:
             status, message = (f"{name}_" if name in batch.frame else name for name in ("status", "message"))

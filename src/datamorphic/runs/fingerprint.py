@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .._lazy import pd
 from .._validation import is_frame
 from ..space.points import Points
 from ..space.serialisation import space_to_dict
@@ -73,8 +74,6 @@ def compute_data_hash(points: object) -> str:
             with suppress(Exception):  # constraints that are functions cannot be described
                 digest.update(json.dumps(space_to_dict(points.space), sort_keys=True).encode())
         elif is_frame(points):
-            import pandas as pd
-
             digest.update(repr(list(points.columns)).encode())
             digest.update(pd.util.hash_pandas_object(points, index=False).to_numpy().tobytes())
         else:

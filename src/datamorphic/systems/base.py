@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
+from .._lazy import pd
 from .._typing import DataLike
 from ..space.blocks import restore_frame, to_arrays
 from ..space.dates import DateColumn, restore_dates
@@ -20,8 +21,6 @@ from .score_rows import AnswerReading, find_reading
 from .training import TrainingBatch
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ..space.space import Space
 
 ScoreRequest = bool | Literal["only"]

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._text import pluralize
 from .._typing import ModelLike
 from ..errors import ModelError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def has_predictions(model: object) -> bool:

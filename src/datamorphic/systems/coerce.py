@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._text import format_short, pluralize, redact
 from ..errors import BadAnswer, SystemDied, SystemHung, format_error_line
 from ..space.answers import is_collection, to_hashable
@@ -140,8 +141,6 @@ def _find_missing_and_known(values: npt.NDArray[Any], labels: Labels | None) -> 
         return missing, np.ones(len(values), dtype=bool) if labels is None else _find_labels(values, labels)
     if values.dtype.kind == "U" and labels is None:  # text is never missing
         return np.zeros(len(values), dtype=bool), np.ones(len(values), dtype=bool)
-    import pandas as pd
-
     try:
         codes, unique_values = pd.factorize(values)
     except TypeError:

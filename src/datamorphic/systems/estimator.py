@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._text import pluralize, suggest_name
 from .._typing import SupportsPredict
 from ..errors import ModelError
@@ -29,8 +30,6 @@ from .coerce import Labels, to_outputs
 from .support_vectors import make_support_vector_scores
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ..space.space import Space
 
 #: what models get, according to what they were fitted on

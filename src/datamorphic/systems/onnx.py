@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._text import pluralize, suggest_name
 from .._validation import import_optional
 from ..errors import ModelError
@@ -18,9 +19,6 @@ from ..space.points import Batch
 from .base import Executor, ScoreRequest
 from .coerce import Labels, to_outputs
 from .score_rows import AnswerReading, find_reading
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _TENSOR_TYPES = {
     "tensor(float)": np.float32,

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from ..errors import BadAnswer, ModelError, SystemDied, SystemHung
 from ..space.blocks import is_single_block
 from ..space.frames import is_text_list
@@ -256,8 +257,6 @@ def _suggest_classes(labels: Labels, truth: npt.NDArray[Any] | None) -> str:
 
     if truth is None:
         return ""
-    import pandas as pd
-
     names = pd.unique(pd.Series(truth).dropna()).tolist()
     if {to_label_key(name) for name in names} <= {to_label_key(label) for label in labels} or len(names) > len(labels):
         return ""

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._text import pluralize
 from ..errors import BadAnswer, ModelError
 from ..space.labels import to_label_array, to_label_key
@@ -145,8 +146,6 @@ def _find_rate_reading(array: npt.NDArray[Any], truth: npt.NDArray[Any] | None) 
     """Return the reading of numbers between 0 and 1 as the probability of the label 1, if the labels are 0 and 1."""
     if truth is None or not bool(((array >= 0) & (array <= 1)).all()):
         return None
-    import pandas as pd
-
     labels = pd.unique(pd.Series(truth).dropna())
     if sorted(to_label_key(label) for label in labels) != ["0", "1"]:
         return None

@@ -15,10 +15,11 @@ import sqlite3
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
+from .._lazy import pd
 from .._text import format_short, suggest_name
 from .._typing import DataLike
 from .._validation import check_types, import_optional, reject, validate_choice, validate_integer
@@ -29,9 +30,6 @@ from ..space.points import Batch
 from ..space.table_forms import to_plain_data
 from .base import ResourceSystem, ScoreRequest
 from .coerce import to_outputs
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SearchLanguage = Literal["en", "zh"]
 ALL_DEPARTMENTS = "All Departments"  # the value of a filter that is not set

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
+
 Matrix = npt.NDArray[np.float64]
 
 MAX_KERNEL_VALUES = 100_000  # in one block, which then stays in the processor's cache
@@ -108,6 +110,4 @@ def _name_columns(machine: Any, rows: Matrix) -> Any:
     names = getattr(machine, "feature_names_in_", None)
     if names is None:
         return rows
-    import pandas as pd
-
     return pd.DataFrame(rows, columns=names)

@@ -23,6 +23,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from .._lazy import pd
 from .._text import suggest_name
 from .._validation import check_types, reject, validate_integer, validate_timeout
 from ..errors import ArgumentError, ModelError
@@ -326,8 +327,6 @@ class ApertiumTranslator(ResourceSystem):
 
     def translate(self, texts: Sequence[str], direction: str | None = None) -> list[str]:
         """Return the translations of some texts; raise `ModelError` if one of them cannot be translated."""
-        import pandas as pd
-
         if isinstance(texts, str):
             reject("texts", "translate", "a list of texts", texts)
         frame = pd.DataFrame({self.column: pd.Series(list(texts), dtype=object), "direction": direction or self.pair})

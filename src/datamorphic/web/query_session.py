@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._lazy import pd
 from .._text import format_short, to_jsonable
 from ..cli.console import to_option_words
 from ..errors import DatamorphicError, DatamorphicWarning, ModelError, UntrustedError, UsageError, format_error_line
@@ -21,8 +22,6 @@ from ..systems.untrusted import TRUST_HINT
 from .subject import ChosenSubject
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ..morphisms.subject import SubjectUnderTest
 
 PREVIEW_ROWS = 8

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from .._files import write_file
 from ..errors import UsageError
@@ -13,7 +12,6 @@ from ..scripting.grammar import MAX_SCRIPT_BYTES
 from .folder import SCRIPT_SUFFIXES, ServedFolder
 from .pool_client import RECORDED_FILE
 
-ScriptPlace = Literal["recorded", "saved", "served"]
 _SCRIPT_NAME = re.compile(r"\w[\w .()+-]{0,80}")
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ..._lazy import pd
 from ..._text import format_percent, format_short, pluralize
 from ...core.result import Example, Finding
 from ...errors import BudgetSpent, UsageError
@@ -24,9 +23,6 @@ from ...trees.read import read_forest
 from ..case_text import extract_row, format_case
 from ..check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check, run_flow
 from ..context import CheckContext
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_ROWS = 20_000
 MAX_MIXED_INPUTS = 2_000  # generated inputs on which a surrogate tree is fitted

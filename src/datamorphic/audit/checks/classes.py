@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from ..._lazy import pd
 from ..._text import pluralize
 from ...core.result import Finding, count_rows, format_share
 from ...space.labels import to_label_key
@@ -19,8 +20,6 @@ RARE_LABEL_COUNT = 5
 
 def check_classes(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     """Compare the classes of the model and of the data with the predicted ones."""
-    import pandas as pd
-
     predicted_labels = {to_label_key(label) for label in context.label_counts}
     declared_labels = list(context.sut.labels or ())
     labels = [] if context.truth is None else context.truth.tolist()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..._lazy import pd
 from ..._text import format_percent, pluralize
 from ...core.result import Example, Finding, count_rows, format_share
 from ...reporting.document import Section, Table
@@ -22,7 +23,6 @@ from ..feature_shuffling import measure_influence
 from ..influence import Influence
 
 if TYPE_CHECKING:
-    import pandas as pd
     from sklearn.base import BaseEstimator
 
 Labels = npt.NDArray[Any]
@@ -190,8 +190,6 @@ def check_leaks(context: CheckContext, budget: CheckBudget) -> CheckFindings:
 
 def _select_labelled_rows(context: CheckContext) -> _LabelledRows | None:
     """Return some of the labelled inputs; None if they do not allow a judgement."""
-    import pandas as pd
-
     assert context.truth is not None
     order = np.random.default_rng([context.seed, RANDOM_STREAM]).permutation(len(context.inputs))
     truth = context.truth[order]
@@ -379,8 +377,6 @@ def _hash_rows(frame: pd.DataFrame, reference: pd.DataFrame) -> tuple[npt.NDArra
 
     Fractions are equal if they agree in `COMPARED_BITS`.
     """
-    import pandas as pd
-
     codes = {}
     for name in frame.columns:
         first, second = (

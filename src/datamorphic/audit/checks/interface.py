@@ -7,11 +7,12 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from operator import methodcaller
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from ..._lazy import pd
 from ..._text import format_short, pluralize
 from ...core.result import Example, Finding, format_share
 from ...errors import BudgetSpent, Interrupted, format_error_line
@@ -28,9 +29,6 @@ from ..check import CheckBudget, CheckFindings, get_facts, make_check, run_flow
 from ..context import CheckContext
 from ..feature_shuffling import measure_influence
 from ..influence import find_material_changes
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Response = Literal["copes", "changes", "refuses"]
 Mask = npt.NDArray[np.bool_]
@@ -414,8 +412,6 @@ def _try_absent(interviewer: _Interviewer) -> _Result:
 
 def _try_types(interviewer: _Interviewer) -> _Result:
     """Try numbers as text, in 32 bits and in types that allow missing values."""
-    import pandas as pd
-
     frame = interviewer.frame
     numeric = [name for name in frame.columns if pd.api.types.is_numeric_dtype(frame[name].dtype)]
     numeric = [name for name in numeric if not pd.api.types.is_bool_dtype(frame[name].dtype)]
@@ -533,8 +529,6 @@ def _build_finding(trial: _FormTrial, kind: str, columns: Sequence[str] = (), **
 
 def _build_column(cells: list[Any], like: pd.Series[Any]) -> pd.Series[Any]:
     """Return a column with new values, in the usual type as far as it holds them."""
-    import pandas as pd
-
     dtype = like.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         new_values = [value for value in cells if isinstance(value, str) and value not in dtype.categories]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..._lazy import pd
 from ..._stats import compute_wilson_interval
 from ..._text import format_percent, pluralize
 from ...core.result import Example, Finding, count_rows, format_share
@@ -213,8 +214,6 @@ def _find_isolated_rows(context: CheckContext, budget: CheckBudget, near: _Neigh
 
 
 def _count_different(outputs: Outputs) -> int:
-    import pandas as pd
-
     return len(pd.unique(outputs.to_objects()))
 
 
@@ -231,8 +230,6 @@ def _are_unusual_answers_isolated(
     own: Outputs, isolated: npt.NDArray[np.bool_], usable: npt.NDArray[np.bool_], numeric: bool
 ) -> bool:
     """Tell whether most rows with an answer other than the most frequent one are isolated, as in a table of rows."""
-    import pandas as pd
-
     candidates = usable & own.ok
     if not numeric and candidates.any():
         codes = pd.factorize(own.to_objects())[0]

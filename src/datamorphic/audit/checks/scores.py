@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from ..._lazy import pd
 from ..._text import format_percent, format_short, pluralize
 from ...core.result import Example, Finding, Level, count_rows, format_share
 from ...reporting.document import Section, Table
@@ -106,8 +107,6 @@ def _find_scored_system(system: Executor, kind: str) -> Executor | None:
 
 def _to_codes(outputs: Outputs, labels: Sequence[object]) -> npt.NDArray[np.intp]:
     """Return the positions of the answers among the classes; -1 if there is none."""
-    import pandas as pd
-
     codes, values = pd.factorize(outputs.to_objects())
     positions = {label: position for position, label in enumerate(labels)}
     code_positions = np.array([*(positions.get(value, -1) for value in values.tolist()), -1], dtype=np.intp)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..._lazy import pd
 from ..._text import join_names, pluralize
 from ...core.result import Finding, count_rows, format_share
 from ...errors import BudgetSpent
@@ -142,8 +143,6 @@ def _find_directions(context: CheckContext, budget: CheckBudget, excluded: set[s
 
 def _find_label_level(context: CheckContext) -> npt.NDArray[np.float64] | None:
     """Return the labels as numbers that the answers should rise with; None if there are none."""
-    import pandas as pd
-
     truth, labels = context.truth, context.sut.labels
     if truth is None:
         return None

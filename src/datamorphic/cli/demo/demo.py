@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._lazy import pd
 from ..._text import format_short
 from ...audit.result import AuditResult
 from ...audit.run import test
@@ -47,8 +48,6 @@ from .measurements import MeasurementErrors
 from .resume import ResumedRun, interrupt_and_resume
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ...space.outputs import Outputs
 
 CLASSES = ("malignant", "benign")

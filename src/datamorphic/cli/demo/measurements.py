@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..._lazy import pd
 from ...morphisms.cases import TestSet
 from ...morphisms.decorators import datamorphism, executor, metamorphism, seed_maker
 from ...space.points import Points
 from ...space.space import Space
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SIGNIFICANT_DIGITS = 2
 CALIBRATION_ERROR = 0.01

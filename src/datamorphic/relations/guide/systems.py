@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..._lazy import pd
 from ..._text import format_short, pluralize, suggest_name
 from ...errors import DatamorphicWarning, SystemFailed, WrongAnswer
 from ...morphisms.subject import SubjectUnderTest, build_subject
@@ -27,9 +28,6 @@ from ..base import INAPPLICABLE, JudgedGroups, Mask
 from ..patterns.outputs import Equal
 from ..patterns.relation import Answers, InputPattern, PatternRelation
 from .steps import NONE, format_item, pick_names, read_list, read_number, read_range, split_settings
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TRIAL_CASES = 100  # on which a change is tried to see what the answers do
 TEST_CASES = 300  # of the relation in the end, and of the test that is written

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..._lazy import pd
 from ..._text import pluralize
 from ...errors import TestSystemError
 from ...morphisms.cases import TestSet
@@ -70,8 +71,6 @@ class Breeder:
 
     def _find_new(self, tests: TestSet, mutants: TestSet) -> Mask:
         """Return which new cases are in the ranges, satisfy the constraints and have not been there before."""
-        import pandas as pd
-
         codes = mutants.inputs.codes
         with np.errstate(invalid="ignore"):
             inside = ~((codes < self._lows) | (codes > self._highs)).any(axis=1)

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from ..._lazy import pd
 from ..._text import pluralize
 from ...errors import ArgumentError, DataError, Interrupted, OutOfBudget, SystemFailed
 from ...morphisms.cases import TestSet
@@ -231,8 +232,6 @@ class GeneticSearch:
 
 def _join_new(parent: TestSet, mutants: TestSet, partner: TestSet) -> TestSet:
     """Return new cases and those of another set, without cases whose input is in the first set or occurs twice."""
-    import pandas as pd
-
     others = TestSet.concat([partner.take(~np.isin(partner.ids, parent.ids)), mutants])
     codes = np.concatenate([parent.inputs.codes, others.inputs.codes])
     return others.filter(~pd.DataFrame(codes).duplicated().to_numpy()[len(parent) :])

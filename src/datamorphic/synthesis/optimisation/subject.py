@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._estimates import refuse_many_rows
+from ..._lazy import pd
 from ..._typing import DataLike
 from ..._validation import is_number
 from ...errors import ArgumentError, DataError
@@ -74,8 +75,6 @@ class OptimisationSubject:
 def _build_tests(
     system: TestSystem, tests: Any, seeds: int | None, space: Space | None, target: str | None, rng: np.random.Generator
 ) -> TestSet:
-    import pandas as pd
-
     if isinstance(tests, TestSet):
         known_space = space or system.space
         if known_space is None or known_space.features == tests.space.features:
