@@ -23,7 +23,6 @@ AMERICAN = re.compile(rf"(?<![\w./\"'=-]){WORDS}(?![\w(=:/\"'-]|\.\w)", re.IGNOR
 AMERICAN_PART = re.compile(WORDS, re.IGNORECASE)
 #: names that users know, or that follow the name another program has for the thing
 OTHERS_NAMES = {
-    "pluralize",  # imported by most modules
     "is_vectorized",  # an attribute of programs
     "starts_with_vectorizer",  # vectorizers of scikit-learn
     "ga_optimize_filter",  # commands of Morphy

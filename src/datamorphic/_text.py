@@ -18,12 +18,12 @@ MAX_SUGGESTED_NAMES = 12
 MAX_DECIMAL_BITS = 10_000  # Python refuses to write longer integers in decimal
 
 
-def pluralize(count: int, noun: str, plural_noun: str | None = None) -> str:
+def pluralise(count: int, noun: str, plural_noun: str | None = None) -> str:
     """Return a count with its noun.
 
     Examples
     --------
-    >>> pluralize(1, "row"), pluralize(10_000, "row"), pluralize(2, "query", "queries")
+    >>> pluralise(1, "row"), pluralise(10_000, "row"), pluralise(2, "query", "queries")
     ('1 row', '10,000 rows', '2 queries')
     """
     return f"{count:,} {noun if count == 1 else plural_noun or noun + 's'}"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._lazy import pd
-from .._text import format_short, pluralize
+from .._text import format_short, pluralise
 from ..core.result import Example
 from ..errors import DataError
 from ..exploration.changes import format_answers, format_value
@@ -63,10 +63,10 @@ def format_case(case: Mapping[str, Any], limit: int = MAX_FEATURES_PER_CASE) -> 
     """Return a case as text, with at most `limit` features."""
     blocks, case = split_blocks(case)
     if blocks:
-        texts = [f"{name} ({pluralize(len(values), 'value')})" for name, values in blocks.items()]
+        texts = [f"{name} ({pluralise(len(values), 'value')})" for name, values in blocks.items()]
         return ", ".join([*texts, *([format_case(case, limit)] if case else [])])
     text = ", ".join(f"{name} {format_value(value)}" for name, value in list(case.items())[:limit])
-    return text + (f" and {pluralize(len(case) - limit, 'more feature')}" if len(case) > limit else "")
+    return text + (f" and {pluralise(len(case) - limit, 'more feature')}" if len(case) > limit else "")
 
 
 def split_blocks(case: Mapping[str, Any]) -> tuple[dict[str, dict[tuple[int, ...], Any]], dict[str, Any]]:
@@ -88,7 +88,7 @@ def _format_example_change(case: Mapping[str, Any], changed: Mapping[str, Any]) 
     texts = []
     for name, values in blocks.items():
         if len(values) > 1:
-            texts.append(f"{pluralize(len(values), 'value')} of {name} changed")
+            texts.append(f"{pluralise(len(values), 'value')} of {name} changed")
         else:
             index, value = next(iter(values.items()))
             old = format_value(case[f"{name}[{','.join(map(str, index))}]"])

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._text import pluralize, quote_formula
+from .._text import pluralise, quote_formula
 from ..core.result import Example
 from ..errors import UsageError
 from ..reporting.block_pictures import PicturePair, build_pair_drawing
@@ -132,7 +132,7 @@ def build_example_table(example: Example) -> Table:
         hidden_count = len(names) - min(shown_count, MAX_FEATURES_SHOWN)
         names = names[: min(shown_count, MAX_FEATURES_SHOWN)]
         same = " are the same before and after" if example.changed and shown_count <= MAX_FEATURES_SHOWN else ""
-        note = f"The other {pluralize(hidden_count, 'feature')}{same or ' are not shown'}. Copy the example to get all values."
+        note = f"The other {pluralise(hidden_count, 'feature')}{same or ' are not shown'}. Copy the example to get all values."
     if example.breaks:
         note = f"{format_broken_relations(example)} {note}".strip()
     rows: list[list[str]] = []
@@ -299,7 +299,7 @@ def draw_pixels(example: Example) -> Drawing | None:
         shapes += _draw_image(pixels / limit, side, left, changed)
         shapes.append(TextLabel(left, 15, cut(to_one_line(title), 24), "strong"))
     count = int(changed.sum())
-    change_text = f"; {pluralize(count, 'pixel')} of {len(before):,} changed, framed" if after is not None else ""
+    change_text = f"; {pluralise(count, 'pixel')} of {len(before):,} changed, framed" if after is not None else ""
     caption = f"The example as a picture of {side} × {side} pixels{change_text}."
     width = len(titles) * (PIXEL_SIDE_PX + gap) - gap + 2
     return Drawing(width=width, height=PIXEL_SIDE_PX + 26, shapes=shapes, alt=caption, caption=caption)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .._text import pluralize
+from .._text import pluralise
 from ..core.result import Finding
 from ..reporting.junit import JUnitCase, JUnitOutcome
 from ..reporting.terminal import format_section
@@ -35,7 +35,7 @@ def _build_test_case(result: AuditResult, outcome: Outcome) -> JUnitCase:
     if outcome.state == "broke":
         return replace(case, outcome="error", kind="broke", message=outcome.why, detail=detail or outcome.why)
     if defects:
-        more = f" (and {pluralize(len(defects) - 1, 'more finding')})" if len(defects) > 1 else ""
+        more = f" (and {pluralise(len(defects) - 1, 'more finding')})" if len(defects) > 1 else ""
         message = cut(defects[0].title, MAX_TITLE_CHARACTERS) + more
         return replace(case, outcome="failed", kind=defects[0].level, message=message, detail=detail)
     if outcome.unfinished:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .._text import format_percent, pluralize, redact_parameter
+from .._text import format_percent, pluralise, redact_parameter
 from ..core.result import LEVEL_MEANINGS, LEVELS, Example, Finding, Level
 from ..reporting.document import Meter, Page, Section, SectionState, Table, Tile
 from ..reporting.text import cut
@@ -103,7 +103,7 @@ def format_effort(result: AuditResult) -> str:
     seconds = f"{result.seconds:.1f} s" if result.seconds < 100 else f"{result.seconds:,.0f} s"
     if result.seconds < 0.095:
         seconds = "under 0.1 s" if result.seconds else "0 s"
-    return f"{seconds} and {pluralize(result.calls, 'row')} computed by the model{budget}"
+    return f"{seconds} and {pluralise(result.calls, 'row')} computed by the model{budget}"
 
 
 def _build_tiles(result: AuditResult) -> list[Tile]:
@@ -152,7 +152,7 @@ def _build_findings(result: AuditResult) -> Section:
         heading = "No findings so far" if result.unfinished else "No findings"
         return Section(
             heading=heading if passed_outcomes else "Nothing could be checked",
-            text=f"{pluralize(len(passed_outcomes), 'check')} passed. "
+            text=f"{pluralise(len(passed_outcomes), 'check')} passed. "
             "The tables below list what was checked and what was not.",
             state="good" if result.passed and passed_outcomes else "warn",
             anchor="findings",
@@ -160,7 +160,7 @@ def _build_findings(result: AuditResult) -> Section:
     levels = [level for level in LEVELS if any(finding.level == level for finding in findings)]
     meaning = "\n".join(f"• {level.capitalize()}: {LEVEL_MEANINGS[level]}" for level in levels)
     return Section(
-        heading=pluralize(len(findings), "finding"),
+        heading=pluralise(len(findings), "finding"),
         text=f"The most severe findings come first, then those with the greatest impact. The levels:\n{meaning}",
         parts=[build_finding(result, finding) for finding in findings],
         anchor="findings",
@@ -274,7 +274,7 @@ def format_frequency(finding: Finding) -> str:
 
 def _format_total(finding: Finding) -> str:
     """Return the number of what was counted, with its noun."""
-    return pluralize(finding.cases_tried, finding.noun, PLURALS.get(finding.noun))
+    return pluralise(finding.cases_tried, finding.noun, PLURALS.get(finding.noun))
 
 
 def format_certainty(finding: Finding) -> str:
@@ -299,7 +299,7 @@ def format_impact(finding: Finding) -> str:
     parts = []
     if finding.rows:
         condition = ", if they are changed" if finding.inputs == "changed" else ""
-        parts.append(f"{finding.affected_rows:,} of {pluralize(finding.rows, 'given row')}{condition}")
+        parts.append(f"{finding.affected_rows:,} of {pluralise(finding.rows, 'given row')}{condition}")
     elif finding.inputs == "made":
         parts.append("only generated inputs")
     elif finding.inputs == "changed":
@@ -310,7 +310,7 @@ def format_impact(finding: Finding) -> str:
         other_count = finding.cases - finding.affected_rows
         cases_are_rows = finding.cases_tried == finding.rows  # then the other cases are rows whose answer stays
         if finding.answer_changes and cases_are_rows and other_count > 0:
-            change += f", and only the score of {pluralize(other_count, 'other row')}"
+            change += f", and only the score of {pluralise(other_count, 'other row')}"
         parts.append(change)
     return "; ".join(parts)
 
@@ -351,7 +351,7 @@ def _build_checks(result: AuditResult) -> Section:
     groups = _group_outcomes(result)
     parts = [
         Section(
-            heading=f"{pluralize(len(groups[group]), 'check')} {heading}",
+            heading=f"{pluralise(len(groups[group]), 'check')} {heading}",
             text="",
             state=state,
             table=_tabulate_outcomes(groups[group]),
@@ -368,7 +368,7 @@ def _count_outcomes(result: AuditResult) -> str:
     """Return how many checks passed, found something and so on."""
     groups = _group_outcomes(result)
     counts = [f"{len(groups[group])} {heading}" for group, (heading, _) in GROUP_HEADINGS.items() if groups[group]]
-    text = f"{pluralize(len(result.outcomes), 'check')}: {', '.join(counts)}."
+    text = f"{pluralise(len(result.outcomes), 'check')}: {', '.join(counts)}."
     if groups["broke"] or groups["not tried"]:
         text += " The questions of checks that were not tried or ended with an error remain open for this model."
     return text
@@ -378,7 +378,7 @@ def _format_state(outcome: Outcome) -> str:
     """Return the state of a check, or its number of findings."""
     if outcome.state == "not run" and outcome.unfinished:
         return "not tried"
-    return pluralize(len(outcome.findings), "finding") if outcome.state == "found" else outcome.state
+    return pluralise(len(outcome.findings), "finding") if outcome.state == "found" else outcome.state
 
 
 def _tabulate_briefly(outcomes: Sequence[Outcome]) -> Table:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .._text import pluralize, to_jsonable
+from .._text import pluralise, to_jsonable
 from .._validation import check_types, validate_choice
 from ..core.result import LEVELS, Example, FileWriter, Finding, Level, make_writer
 from ..core.result import Result as BaseResult
@@ -179,16 +179,16 @@ class AuditResult(BaseResult):
         """The verdict in one line; it begins with "incomplete" if not all checks that apply ran to their end."""
         levels = [finding.level for finding in self.findings]
         run_count = sum(outcome.state != "not run" for outcome in self.outcomes)
-        defects = [pluralize(levels.count(level), level) for level in LEVELS[:2] if level in levels]
+        defects = [pluralise(levels.count(level), level) for level in LEVELS[:2] if level in levels]
         no_defects = "no fault or concern was" if self.unfinished else "nothing wrong was"
-        verdict = f"{' and '.join(defects) or no_defects} found by {pluralize(run_count, 'check')}"
+        verdict = f"{' and '.join(defects) or no_defects} found by {pluralise(run_count, 'check')}"
         advice_count = levels.count("advice")
         if advice_count:
             pieces = "one piece" if advice_count == 1 else f"{advice_count} pieces"
             verdict += f", and {pieces} of advice"
         broken_count = sum(outcome.state == "broke" for outcome in self.outcomes)
         if broken_count:
-            verdict += f"; {pluralize(broken_count, 'check')} broke"
+            verdict += f"; {pluralise(broken_count, 'check')} broke"
         if not run_count:
             verdict = "nothing could be checked"
         if self.has_unmatched_labels:
@@ -200,7 +200,7 @@ class AuditResult(BaseResult):
         untried_count = sum(outcome.state == "not run" for outcome in self.unfinished)
         counts = {"not tried": untried_count, "not finished": len(self.unfinished) - untried_count}
         parts = [
-            f"{pluralize(count, 'check')} {'was' if count == 1 else 'were'} {state}"
+            f"{pluralise(count, 'check')} {'was' if count == 1 else 'were'} {state}"
             for state, count in counts.items()
             if count
         ]

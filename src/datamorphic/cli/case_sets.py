@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from .._text import format_short, pluralize, to_jsonable
+from .._text import format_short, pluralise, to_jsonable
 from ..errors import UsageError
 from .console import (
     prepare_output_files,
@@ -142,7 +142,7 @@ def write_and_print(tests: TestSet, to: Path | None, as_json: bool, figures: Map
         return
     print_line(f"{format_set_size(tests)}{'' if to is None else f', written to {to}'}")
     if figures:
-        print_line(f"{pluralize(figures['runs'], 'run')}, {pluralize(figures['calls'], 'model call')}")
+        print_line(f"{pluralise(figures['runs'], 'run')}, {pluralise(figures['calls'], 'model call')}")
     if to is None:
         print_cases(tests, DEFAULT_ROWS)
 
@@ -183,18 +183,18 @@ def print_invocation(invocation: Invocation, to: Path | None, rows: int, as_json
     if is_frame:
         print_table(list(map(str, answer.columns)), answer.head(rows).astype(object).to_numpy().tolist())
         if len(answer) > rows:
-            print_line(f"... and {pluralize(len(answer) - rows, 'more row')}")
+            print_line(f"... and {pluralise(len(answer) - rows, 'more row')}")
     elif answer is not None:
         text = str(answer)
         print_text(text if "\n" in text else f"{invocation.name}: {text}")
     if invocation.kind == "metamorphism" and invocation.values is not None:
         holds, violated = (int((invocation.values == word).sum()) for word in ("holds", "violated"))
-        print_line(f"{invocation.name}: holds for {pluralize(holds, 'case')}, violated by {violated:,}")
+        print_line(f"{invocation.name}: holds for {pluralise(holds, 'case')}, violated by {violated:,}")
     elif invocation.values is not None and tests is not None:
         pairs = list(zip(tests.ids.tolist(), invocation.values.tolist(), strict=True))
         print_table(["id", invocation.name], pairs[:rows])
         if len(pairs) > rows:
-            print_line(f"... and {pluralize(len(pairs) - rows, 'more case')}")
+            print_line(f"... and {pluralise(len(pairs) - rows, 'more case')}")
     if invocation.changed and tests is not None:
         print_line(f"{format_set_size(tests)}{'' if to is None else f', written to {to}'}")
         if to is None and invocation.kind != "metamorphism":
@@ -224,8 +224,8 @@ def describe_set(tests: TestSet) -> dict[str, Any]:
 def format_set_size(tests: TestSet) -> str:
     """Return the size of a test set in words."""
     facts = describe_set(tests)
-    kinds = f"{facts['originals']:,} original, {pluralize(facts['mutants'], 'mutant')}"
-    return f"{pluralize(len(tests), 'case')} ({kinds}, {facts['executed']:,} executed)"
+    kinds = f"{facts['originals']:,} original, {pluralise(facts['mutants'], 'mutant')}"
+    return f"{pluralise(len(tests), 'case')} ({kinds}, {facts['executed']:,} executed)"
 
 
 def to_records(tests: TestSet) -> list[dict[str, Any]]:
@@ -279,4 +279,4 @@ def print_cases(tests: TestSet, rows: int) -> None:
     names = [*map(str, features), *(["..."] if more_features else [])]
     print_table(["id", *names, "output", "made by", "from", "correctness"], table)
     if len(tests) > rows:
-        print_line(f"... and {pluralize(len(tests) - rows, 'more case')}")
+        print_line(f"... and {pluralise(len(tests) - rows, 'more case')}")

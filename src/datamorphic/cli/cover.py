@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from .._text import format_percent, pluralize
+from .._text import format_percent, pluralise
 from ..core.capability import get_capability
 from ..trees.coverage.run import cover as measure_coverage
 from . import options as opt
@@ -71,7 +71,7 @@ def _format_gain(result: Coverage | MutationScore, extra_rows: Any, file: Path) 
     if not len(extra_rows):
         return f"No rows were found that cover more: {file} is empty."
     before, after = format_percent(result.share), format_percent(result.with_rows(extra_rows).share)
-    return f"{pluralize(len(extra_rows), 'row')} in {file} would raise the score from {before} to {after}."
+    return f"{pluralise(len(extra_rows), 'row')} in {file} would raise the score from {before} to {after}."
 
 
 COMMAND = CoverCommand(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from .._files import to_local_path, write_file
-from .._text import format_percent, pluralize
+from .._text import format_percent, pluralise
 from ..errors import SystemFailed, UsageError, WrongAnswer
 from ..reporting.text import to_printable
 from . import options as opt
@@ -296,7 +296,7 @@ def _stop(session: GuideSession, model: str | None, inputs: str | None, keep: Pa
     options = ["--trust"] if session.trust else []
     options += ["--seed", str(session.seed)] if session.seed else []
     command = shlex.join(["datamorphic", "guide", *words, "--answers", str(file), *options])
-    face.say(f"\nStopped. {pluralize(len(session.answers), 'answer')} are in {file}. Go on with:\n  {command}")
+    face.say(f"\nStopped. {pluralise(len(session.answers), 'answer')} are in {file}. Go on with:\n  {command}")
     raise typer.Exit(ExitCode.INTERRUPTED)
 
 
@@ -321,7 +321,7 @@ def _print_end(result: GuideResult, keep: Path | None) -> None:
     judged = result.groups.judged_count
     if result.violated and not result.tolerated:
         share = format_percent(result.violated / judged)
-        print_line(f"The test fails today: {share} of {pluralize(judged, 'case')} violate the relation.")
+        print_line(f"The test fails today: {share} of {pluralise(judged, 'case')} violate the relation.")
     print_line("\nNext:")
     for file, _ in result.files:
         print_line(f"  pytest {shlex.quote(str(file))}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from .._text import pluralize
+from .._text import pluralise
 from ..core.capability import get_capability
 from ..errors import SystemFailed, UsageError
 from ..hunting.result import Hunt
@@ -109,7 +109,7 @@ class HuntCommand(CapabilityCommand):
         """Raise if the function answered nothing at all."""
         if result.failed >= result.calls > 0:
             raise SystemFailed(
-                f"{result.name} answered none of {pluralize(result.failed, 'input')}. "
+                f"{result.name} answered none of {pluralise(result.failed, 'input')}. "
                 f"The most frequent error: {result.failure_message}"
             )
         return face

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from .._files import write_file
-from .._text import pluralize
+from .._text import pluralise
 from ..errors import UsageError
 from . import options as opt
 from .console import make_console, prepare_output_files, print_json, print_line, redirect_user_output
@@ -95,16 +95,16 @@ def _print_draft(draft: Draft, out: Path) -> None:
     from ..reporting.text import to_printable
 
     console = make_console()
-    features, rows = pluralize(len(draft.space), "feature"), pluralize(draft.rows, "row")
+    features, rows = pluralise(len(draft.space), "feature"), pluralise(draft.rows, "row")
     console.print(
         Text(to_printable(str(out)), style="bold").append(
             f": a test system, drafted from {features} and {rows}", style="not bold"
         )
     )
     for relation in draft.relations:
-        sign, colour, outcome = "  + ", "green", f"holds on all {pluralize(relation.judged, 'row')}"
+        sign, colour, outcome = "  + ", "green", f"holds on all {pluralise(relation.judged, 'row')}"
         if not relation.holds:
-            violated = f"violated by {relation.broken:,} of {pluralize(relation.judged, 'row')}"
+            violated = f"violated by {relation.broken:,} of {pluralise(relation.judged, 'row')}"
             sign, colour, outcome = "  - ", "yellow", f"{violated}: a comment in the file"
         line = Text(sign, style=colour)
         line.append(to_printable(relation.says), style="default")

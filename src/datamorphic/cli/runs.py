@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._text import pluralize
+from .._text import pluralise
 from ..errors import StoreError, UntrustedError, UsageError
 from . import options as opt
 from .command import find_command
@@ -105,8 +105,8 @@ def _print_run(run: Run, store_option: str) -> None:
         for name, value in run.parameters.items()
         if name not in HIDDEN_PARAMETERS
     }
-    effort = f"; {pluralize(run.runs, 'run')}, {pluralize(run.calls, 'call')} of the system" if run.runs else ""
-    files = ", ".join(f"{file.name} ({pluralize(file.rows, 'row')})" for file in run.artifacts)
+    effort = f"; {pluralise(run.runs, 'run')}, {pluralise(run.calls, 'call')} of the system" if run.runs else ""
+    files = ", ".join(f"{file.name} ({pluralise(file.rows, 'row')})" for file in run.artifacts)
     facts: dict[str, Any] = {
         "started": f"{_format_time(run.started)}, took {format_duration(run)}",
         "ended": run.ended and _format_time(run.ended),
@@ -126,7 +126,7 @@ def _print_run(run: Run, store_option: str) -> None:
             print_line(f"  {name:<14} {value}")
     for verdict in run.verdicts:
         count = verdict.get("cases")
-        cases = f", {pluralize(count, 'case')}" if isinstance(count, int) and count else ""
+        cases = f", {pluralise(count, 'case')}" if isinstance(count, int) and count else ""
         example = f": {verdict['words']}" if verdict.get("words") else ""
         print_line(f"  {verdict.get('verdict', ''):<14} {verdict.get('says', '')}{cases}{example}")
     if run.state in RESUMABLE_STATES:
@@ -357,10 +357,10 @@ def format_summary(run: Run) -> str:
         return str(run.summary["headline"])
     pairs, walks = run.summary.get("pairs"), run.summary.get("walks")
     if isinstance(pairs, int) and isinstance(walks, int):
-        return f"{pluralize(pairs, 'pair')} from {pluralize(walks, 'walk')}"
+        return f"{pluralise(pairs, 'pair')} from {pluralise(walks, 'walk')}"
     if run.verdicts:
         broken = sum(verdict.get("verdict") in ("BROKEN", "VIOLATED") for verdict in run.verdicts)
-        return f"{broken} of {pluralize(len(run.verdicts), 'law')} broken"
+        return f"{broken} of {pluralise(len(run.verdicts), 'law')} broken"
     return f"{run.done:.0%} done" if run.done is not None else ""
 
 

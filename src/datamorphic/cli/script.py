@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from .._files import to_local_path
-from .._text import pluralize
+from .._text import pluralise
 from ..core.capability import get_capability
 from ..errors import ScriptError, UsageError
 from ..reporting.text import to_printable
@@ -117,12 +117,12 @@ def _print_check(name: str, plan: ScriptPlan | None, problems: list[ScriptError]
             typer.echo(to_printable(str(problem)), err=True)
     else:
         print_line(
-            f"{name}: {pluralize(plan.commands, 'command')}, reads {pluralize(len(plan.inputs), 'file')}, "
-            f"writes {pluralize(len(plan.outputs), 'file')}. No mistake was found."
+            f"{name}: {pluralise(plan.commands, 'command')}, reads {pluralise(len(plan.inputs), 'file')}, "
+            f"writes {pluralise(len(plan.outputs), 'file')}. No mistake was found."
         )
         if plan.unchecked_names:
             print_line(
-                f"{pluralize(plan.unchecked_names, 'name')} could not be checked without a test system. Add --subject or --system."
+                f"{pluralise(plan.unchecked_names, 'name')} could not be checked without a test system. Add --subject or --system."
             )
     if problems:
         raise typer.Exit(ExitCode.USAGE_ERROR)

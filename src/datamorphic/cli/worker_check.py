@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .._text import pluralize
+from .._text import pluralise
 from . import options as opt
 from .console import print_json, print_line, print_table
 from .exit_codes import ExitCode
@@ -27,6 +27,6 @@ def worker_check(
     elif differences:
         print_table(["worker", "package", "here", "there"], [list(row.values()) for row in differences])
     else:
-        print_line(f"{pluralize(len(workers), 'worker')}, all with the versions of this machine.")
+        print_line(f"{pluralise(len(workers), 'worker')}, all with the versions of this machine.")
     if differences:
         raise typer.Exit(ExitCode.FINDINGS)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict, TypeVar
 
 from .._deprecation import rename_attribute
 from .._stats import compute_wilson_interval
-from .._text import format_percent, pluralize, to_jsonable
+from .._text import format_percent, pluralise, to_jsonable
 from ..reporting.export import Exportable
 
 if TYPE_CHECKING:
@@ -86,14 +86,14 @@ class Measure:
 
     def __str__(self) -> str:
         value, low, high = map(format_percent, self)
-        cases = "" if self.cases is None else f", {pluralize(self.cases, 'case')}"
+        cases = "" if self.cases is None else f", {pluralise(self.cases, 'case')}"
         return f"{value} ({low} to {high}{cases})"
 
 
 def format_share(count: int, total: int, noun: str = "case", plural: str | None = None) -> str:
     """Return a count with its share and 95% interval: ``3 of 150 cases (2%, 0.682% to 5.71%)``."""
     share, low, high = map(format_percent, Measure.from_counts(count, total))
-    return f"{count:,} of {pluralize(total, noun, plural)} ({share}, {low} to {high})"
+    return f"{count:,} of {pluralise(total, noun, plural)} ({share}, {low} to {high})"
 
 
 # -- findings ----------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._lazy import pd
-from .._text import format_short, pluralize, suggest_name
+from .._text import format_short, pluralise, suggest_name
 from .._validation import reject, to_generator, validate_integer
 from ..errors import ArgumentError, DataError, format_error_line
 from ..morphisms.terrain import build_native_terrain
@@ -53,12 +53,12 @@ class Augmentation:
     note: str
 
     def __repr__(self) -> str:
-        return f"Augmentation({pluralize(len(self.frame), 'row')}, {int(self.added.sum()):,} of them added)"
+        return f"Augmentation({pluralise(len(self.frame), 'row')}, {int(self.added.sum()):,} of them added)"
 
     def describe(self) -> str:
         """Return the added rows and their effect as text."""
         class_counts = ", ".join(f"{format_short(label)} ({count:,})" for label, count in self.added.items() if count)
-        points = f"{pluralize(int(self.added.sum()), 'border point')} added" + (
+        points = f"{pluralise(int(self.added.sum()), 'border point')} added" + (
             f" as {class_counts}" if class_counts else ""
         )
         scores = {} if self.effect is None else _format_scores(self.effect)
@@ -121,7 +121,7 @@ def augment(
         note = f"The front has no border points of the classes that could use them. {note}"
     if unlabelled_count:
         verb = "was" if unlabelled_count == 1 else "were"
-        note = f"{pluralize(unlabelled_count, 'row')} without a label in {target!r} {verb} left out. {note}"
+        note = f"{pluralise(unlabelled_count, 'row')} without a label in {target!r} {verb} left out. {note}"
     return Augmentation(frame, added_counts, effect, note)
 
 
@@ -200,7 +200,7 @@ def _measure_effect(
     sut, space, features = _unwrap_estimator(front.sut), front.space, list(front.space.names)
     labels = _to_numpy_labels(data[target])
     if len(data) < folds:
-        raise _MeasurementError(f"{pluralize(len(data), 'row')} cannot be split into {folds} folds.")
+        raise _MeasurementError(f"{pluralise(len(data), 'row')} cannot be split into {folds} folds.")
     rarest = int(data[target].value_counts().min())
     splitter = (StratifiedKFold if rarest >= folds else KFold)(folds, shuffle=True, random_state=seed)
     scores = []

@@ -16,7 +16,7 @@ import numpy as np
 from .._estimates import refuse_many_rows
 from .._lazy import pd
 from .._stats import compute_wilson_interval
-from .._text import pluralize
+from .._text import pluralise
 from .._validation import check_types, is_number, reject, validate_integer, validate_seed
 from ..errors import Interrupted, SystemFailed
 from ..runs.driver import CallCounter, drive
@@ -87,7 +87,7 @@ class FrontData:
         return len(self.distance)
 
     def __repr__(self) -> str:
-        yield_text = f"{pluralize(len(self), 'pair')} from {pluralize(self.walks, 'walk')}"
+        yield_text = f"{pluralise(len(self), 'pair')} from {pluralise(self.walks, 'walk')}"
         return f"{type(self).__name__}({self.subject}, {self.strategy}: {yield_text}, {self.runs:,} runs)"
 
     @property

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._files import to_local_path, write_file
-from .._text import format_short, pluralize
+from .._text import format_short, pluralise
 from .._typing import FilePath
 from .._validation import is_number
 from ..errors import DataError, UsageError
@@ -288,6 +288,6 @@ def _unpack(text: str, dtype: type) -> npt.NDArray[Any]:
     decompressor = zlib.decompressobj()
     values = decompressor.decompress(packed_bytes, max_bytes)
     if not decompressor.eof:
-        size = pluralize(len(packed_bytes), "byte")
+        size = pluralise(len(packed_bytes), "byte")
         raise DataError(f"{size} of it unpack to more than {max_bytes:,} bytes, or are cut short.")
     return np.frombuffer(values, dtype=dtype).copy()

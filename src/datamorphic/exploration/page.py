@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._lazy import pd
-from .._text import format_percent, format_short, pluralize
+from .._text import format_percent, format_short, pluralise
 from ..reporting.document import Drawing, Page, Section, Table
 from ..space.blocks import Image, PlacedBlock
 from ..space.points import Points
@@ -35,13 +35,13 @@ MIN_DECIDING_SHARE = 0.5  # of the pairs; at fewer, several features together de
 
 def build_front_page(front: Front, brief: bool = False) -> Page:
     """Build the page of a front; with `brief`, the short form for terminals: figures, an example, remarks and rounds."""
-    yield_text = f"{pluralize(len(front), 'border pair')} from" if len(front) else "No border was found by"
+    yield_text = f"{pluralise(len(front), 'border pair')} from" if len(front) else "No border was found by"
     remarks = "\n".join(f"• {remark}" for remark in collect_remarks(front))
     facts = [*_list_figures(front), ("For example", format_example(front)), ("Worth knowing", remarks)]
     return Page(
         title=f"Where the answers of {front.subject} change",
         subject=front.subject,
-        verdict=f"{yield_text} {pluralize(front.walks, 'walk')} ({front.strategy.replace('_', ' ')})",
+        verdict=f"{yield_text} {pluralise(front.walks, 'walk')} ({front.strategy.replace('_', ' ')})",
         state="plain" if len(front) else "bad",
         facts=[(term, text) for term, text in facts if text],
         lead="Each pair is two nearly equal inputs with different answers: a border of the system runs between them. "
@@ -55,7 +55,7 @@ def _list_figures(front: Front) -> list[tuple[str, str]]:
     low, high = map(format_percent, front.capability_interval())
     capability = ("Capability", f"{format_percent(front.capability)} of walks (95% interval {low} to {high})")
     seconds = "" if math.isnan(front.seconds) else f", {front.seconds:.2g} s"
-    calls = f"{pluralize(front.runs, 'run')}, {pluralize(front.calls, 'model call')}{seconds}"
+    calls = f"{pluralise(front.runs, 'run')}, {pluralise(front.calls, 'model call')}{seconds}"
     if not len(front):
         return [capability, ("Cost", calls)]
     low_cost, high_cost = front.cost_interval()
@@ -92,17 +92,17 @@ def collect_remarks(front: Front, *, about_workers: bool = True) -> list[str]:
     workers, batches = front.tally.workers, front.tally.max_batches
     if about_workers and workers > batches > 0:
         remarks.append(
-            f"{workers} workers shared at most {pluralize(batches, 'batch', 'batches')} at a time. Use a smaller "
+            f"{workers} workers shared at most {pluralise(batches, 'batch', 'batches')} at a time. Use a smaller "
             "batch= or more walks to keep all of them busy."
         )
     if front.tally.retried_failures is not None:
         failing_count, fixed_count = front.tally.retried_failures
-        cases = pluralize(failing_count + fixed_count, "case")
+        cases = pluralise(failing_count + fixed_count, "case")
         remarks.append(
             f"{cases} that failed in earlier runs went first: {failing_count:,} still fail, {fixed_count:,} do not."
         )
     if front.lost:
-        remarks.append(f"{pluralize(front.lost, 'walk')} ended where the system gave no answer.")
+        remarks.append(f"{pluralise(front.lost, 'walk')} ended where the system gave no answer.")
     unstable = front.tally.health.unstable_cases
     if unstable:
         values = list(unstable[0]["case"].items())[:MAX_FEATURES_PER_CASE]
@@ -117,7 +117,7 @@ def collect_remarks(front: Front, *, about_workers: bool = True) -> list[str]:
             f"The distance from a real input was measured for {len(front.measured):,} of the pairs, evenly chosen."
         )
     if front.slopes:
-        remarks.append(f"{pluralize(front.slopes, 'steep slope')} looked like a jump at first, but had none.")
+        remarks.append(f"{pluralise(front.slopes, 'steep slope')} looked like a jump at first, but had none.")
     return remarks
 
 
@@ -155,7 +155,7 @@ def _build_class_pairs(front: Front) -> Section:
     ]
     omission = f" The {len(counts) - MAX_BORDERS} rarest are left out." if len(counts) > MAX_BORDERS else ""
     return Section(
-        heading=f"{pluralize(len(counts), 'pair')} of classes meet{'s' if len(counts) == 1 else ''}",
+        heading=f"{pluralise(len(counts), 'pair')} of classes meet{'s' if len(counts) == 1 else ''}",
         text="Borders between classes that nobody would confuse are worth a look, however rare. A border far from real "
         f"inputs matters less. Distances are medians over all pairs, as shares of the features' ranges.{omission}",
         table=Table(columns=["border", "pairs", "share", "gap of the two cases", "from a real input"], rows=rows),
@@ -324,7 +324,7 @@ def _build_quality(front: Front) -> Section:
     ]
     return Section(
         heading="How good the search was",
-        text=f"{pluralize(front.calls, 'model call')} for {pluralize(front.mutants, 'new test case')}.",
+        text=f"{pluralise(front.calls, 'model call')} for {pluralise(front.mutants, 'new test case')}.",
         table=Table(columns=["measure", "value", "per 1,000 calls", "meaning"], rows=rows),
     )
 
@@ -342,7 +342,7 @@ def _build_incidents(front: Front) -> list[Section]:
     incidents = front.incidents
     if incidents is None or not len(incidents):
         return []
-    heading, table = f"{pluralize(len(incidents), 'input')} got no valid answer", build_table(incidents, MAX_INCIDENTS)
+    heading, table = f"{pluralise(len(incidents), 'input')} got no valid answer", build_table(incidents, MAX_INCIDENTS)
     return [Section(heading=heading, text=f"The first {len(table.rows)} of them.", state="bad", table=table)]
 
 

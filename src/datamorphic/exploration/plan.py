@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from .._text import pluralize
+from .._text import pluralise
 from ..core.capability import capability
 from ..core.execute import Execution
 from ..core.result import Result
@@ -93,7 +93,7 @@ class ExplorationPlan(Result):
         """The recommendation in one line."""
         if not self.best:
             return "no walk of the trial was finished"
-        return f"{self.best} is recommended for {pluralize(self.walks, 'walk')}"
+        return f"{self.best} is recommended for {pluralise(self.walks, 'walk')}"
 
     def document(self) -> dict[str, Any]:
         """Return the plan as a JSON-serialisable dict."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._text import pluralize
+from .._text import pluralise
 from ..reporting.document import Page, Section, Table
 from .plan import ExplorationPlan
 
@@ -14,7 +14,7 @@ def build_page(plan: ExplorationPlan, brief: bool = False) -> Page:
     """Return a page with the recommendation, and what each strategy would find; the short form has no explanations."""
     shares = sorted(plan.shares.items(), key=lambda item: -item[1])
     answers = ", ".join(f"{label} {share:.0%}" for label, share in shares[:MAX_ANSWERS])
-    facts = [*_list_recommendations(plan), ("Trial", pluralize(plan.spent, "run"))]
+    facts = [*_list_recommendations(plan), ("Trial", pluralise(plan.spent, "run"))]
     if answers:
         facts.append(("Answers to the seed cases", f"{answers}{', ...' if len(shares) > MAX_ANSWERS else ''}"))
     if plan.unfinished:
@@ -50,7 +50,7 @@ def _build_strategies(plan: ExplorationPlan, brief: bool) -> Section:
         for row in plan.table.itertuples()
     ]
     return Section(
-        heading=f"What {pluralize(plan.walks, 'walk')} of each strategy may be expected to find and cost",
+        heading=f"What {pluralise(plan.walks, 'walk')} of each strategy may be expected to find and cost",
         text=""
         if brief
         else "Capability: the share of walks that find a border pair. Cost: runs for each of a pair's two cases.",

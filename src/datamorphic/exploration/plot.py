@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._text import format_short, pluralize
+from .._text import format_short, pluralise
 from ..errors import ArgumentError
 from ..reporting.document import Axis, Scatter
 from ..reporting.thinning import group_points
@@ -69,10 +69,10 @@ def build_scatter(
         flat, flat_real = view(codes), view(real_codes)
         remarks.append(f"the two directions keep {view.variance_share:.0%} of the variance of the inputs")
     if len(rows) < len(front):
-        remarks.append(f"{pluralize(len(rows), 'pair')} of {len(front):,} drawn, evenly chosen")
+        remarks.append(f"{pluralise(len(rows), 'pair')} of {len(front):,} drawn, evenly chosen")
     x_axis, y_axis = axes
     return Scatter(
-        title=f"Where answers of {front.subject} change: {pluralize(len(front), 'pair')}",
+        title=f"Where answers of {front.subject} change: {pluralise(len(front), 'pair')}",
         subtitle="; ".join(remarks),
         x_axis=x_axis,
         y_axis=y_axis,

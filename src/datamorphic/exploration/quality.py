@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._lazy import pd
-from .._text import pluralize
+from .._text import pluralise
 from ..runs.flow import Flow, Query
 from ..space import geometry
 from ..space.encoding import find_fault
@@ -42,7 +42,7 @@ def measure_quality(front: FrontData) -> pd.DataFrame:
         "gap": (gap, "median distance between the two cases of a pair"),
         "class pairs": (
             len(front.border_counts) / max(1, possible_borders),
-            f"share of {pluralize(possible_borders, 'pair')} of classes whose border was found",
+            f"share of {pluralise(possible_borders, 'pair')} of classes whose border was found",
         ),
         "spread": (spread, f"mean scaled distance of a pair{sample_note} to its two nearest neighbours"),
         "archive": (

@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from .._text import pluralize
+from .._text import pluralise
 from ..errors import OutOfBudget
 from ..morphisms.terrain import Terrain, build_native_terrain
 from ..runs.flow import Flow, Query
@@ -399,7 +399,7 @@ class Refinement:
             guided_median, halved_median = np.median(np.array(self._case_counts), axis=0)
             helped = guided_median <= MAX_SCORE_COST_SHARE * halved_median and 2 * self._leftover_count < trial_count
             self.method = "score" if helped else "bisect"
-            trials = f"(tried on {pluralize(trial_count, 'pair')})"
+            trials = f"(tried on {pluralise(trial_count, 'pair')})"
             note = f"Scores lead to a border no faster than halving {trials}: not used."
             if helped:
                 cases = f"{guided_median:g} cases where halving takes {halved_median:g}"

@@ -37,7 +37,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .._text import pluralize
+from .._text import pluralise
 from .._validation import reject
 from .regions import Flags, Numbers, build_bitmap, to_points, validate_domain
 
@@ -223,9 +223,9 @@ def classify(
         reject("violated", "classify", f"{len(coordinates)} flags (at least one), one per point", violated)
     violations, rate = int(flags.sum()), float(flags.mean())
     if not violations:
-        return Classification(kind="none", reason=f"none of {pluralize(len(coordinates), 'point')} violates", rate=rate)
+        return Classification(kind="none", reason=f"none of {pluralise(len(coordinates), 'point')} violates", rate=rate)
     if violations < MIN_VIOLATIONS:
-        reason = f"only {pluralize(violations, 'violation')}; the rule needs {MIN_VIOLATIONS}"
+        reason = f"only {pluralise(violations, 'violation')}; the rule needs {MIN_VIOLATIONS}"
         return Classification(kind=UNCLASSIFIED, reason=reason, rate=rate)
     if len(lower) <= MAX_BITMAP_DIMENSIONS:
         return _classify_bitmap(build_bitmap(coordinates, flags, lower, upper, "classify"), rate)
@@ -262,7 +262,7 @@ def _name_parts(count: int, share: float, may_be_point: bool = True) -> tuple[st
         return "block", f"one part holds {share:.0%} of it and is not a slender band between sides"
     if may_be_point and count >= MIN_POINT_COMPONENTS and share <= 0.5:
         return "point", f"{count} parts, the biggest with {share:.0%} of it"
-    return UNCLASSIFIED, f"{pluralize(count, 'part')}, the biggest with {share:.0%}: between block and point"
+    return UNCLASSIFIED, f"{pluralise(count, 'part')}, the biggest with {share:.0%}: between block and point"
 
 
 def _classify_bitmap(bitmap: Flags, rate: float) -> Classification:

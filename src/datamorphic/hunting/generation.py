@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from .._clock import read_clock
 from .._estimates import refuse_many_rows, refuse_too_large
 from .._lazy import pd
-from .._text import pluralize
+from .._text import pluralise
 from ..core.capability import capability
 from ..core.execute import Execution
 from ..core.result import FileWriter, Result, make_writer
@@ -55,7 +55,7 @@ class GeneratedGroups(GroupBatch, Result):
     @property
     def headline(self) -> str:
         """The outcome in one line."""
-        return f"{pluralize(len(self), 'group')} by {self.generator}"
+        return f"{pluralise(len(self), 'group')} by {self.generator}"
 
     @property
     def table(self) -> pd.DataFrame:

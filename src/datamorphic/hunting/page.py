@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._text import format_percent, format_short, pluralize
+from .._text import format_percent, format_short, pluralise
 from ..relations.box import Floats
 from ..relations.function import FunctionRelation
 from ..reporting.document import Axis, Page, Scatter, Section, SectionState, Table, Tile
@@ -61,10 +61,10 @@ def build_page(hunt: Hunt, system: Callable[..., Any] | None = None, brief: bool
         ]
     facts = [
         ("Chosen by", f"{hunt.generator}, seed {hunt.seed}"),
-        ("Groups", f"{hunt.groups:,} in {pluralize(len(hunt.trials), 'trial')}, at most {hunt.budget:,} each"),
+        ("Groups", f"{hunt.groups:,} in {pluralise(len(hunt.trials), 'trial')}, at most {hunt.budget:,} each"),
         (
             "Cost",
-            f"{pluralize(hunt.calls, 'call')} in {hunt.seconds:.2f} s, {hunt.generation_seconds:.2f} s to choose groups",
+            f"{pluralise(hunt.calls, 'call')} in {hunt.seconds:.2f} s, {hunt.generation_seconds:.2f} s to choose groups",
         ),
     ]
     if hunt.notes:
@@ -87,12 +87,12 @@ def _format_verdict(hunt: Hunt) -> str:
     if not hunt.found:
         no_violation = "No violation" if hunt.judged_groups else "Nothing could be judged: no violation"
         count = len(hunt.relations)
-        relations = repr(hunt.relations[0].name) if count == 1 else pluralize(count, "relation")
-        return f"{no_violation} of {relations} by {hunt.name} in {pluralize(hunt.groups, 'group')}."
+        relations = repr(hunt.relations[0].name) if count == 1 else pluralise(count, "relation")
+        return f"{no_violation} of {relations} by {hunt.name} in {pluralise(hunt.groups, 'group')}."
     violated = f"{hunt.name} violates {_format_violated(hunt)}"
     if len(hunt.trials) == 1:
         return (
-            f"{violated}: {pluralize(hunt.violated, 'violation')} in {pluralize(hunt.groups, 'group')}, "
+            f"{violated}: {pluralise(hunt.violated, 'violation')} in {pluralise(hunt.groups, 'group')}, "
             f"the first in group {hunt.trials[0].violated[0]:,}."
         )
     measures = hunt.measured
@@ -102,7 +102,7 @@ def _format_verdict(hunt: Hunt) -> str:
     censored = f"; {format_percent(measures.censored_share)} of the trials found none" if is_censored else ""
     return (
         f"{violated}: the first violation after {bound}{mean.value:.1f} groups on average "
-        f"(95% interval {mean.low:.1f} to {mean.high:.1f}) in {pluralize(len(hunt.trials), 'trial')}{censored}."
+        f"(95% interval {mean.low:.1f} to {mean.high:.1f}) in {pluralise(len(hunt.trials), 'trial')}{censored}."
     )
 
 
@@ -112,7 +112,7 @@ def _format_violated(hunt: Hunt) -> str:
     if len(names) == len(hunt.relations) == 1:
         return names[0]
     listed = names if len(names) <= MAX_EXAMPLES else [*names[:MAX_EXAMPLES], "..."]
-    return f"{len(names):,} of {pluralize(len(hunt.relations), 'relation')} ({', '.join(listed)})"
+    return f"{len(names):,} of {pluralise(len(hunt.relations), 'relation')} ({', '.join(listed)})"
 
 
 def _build_tiles(hunt: Hunt) -> list[Tile]:
@@ -152,7 +152,7 @@ def _build_relations_section(hunt: Hunt, brief: bool) -> Section:
     ]
     violated_count = int((table["violated"] > 0).sum())
     return Section(
-        heading=f"{violated_count:,} of {pluralize(len(rows), 'relation')} violated",
+        heading=f"{violated_count:,} of {pluralise(len(rows), 'relation')} violated",
         text="" if brief else UNJUDGED_TEXT,
         state=_get_state(hunt, violated_count),
         table=Table(
@@ -178,7 +178,7 @@ def _format_measures(hunt: Hunt) -> list[str]:
     shortest = min(trial.groups for trial in hunt.trials)
     if shortest == hunt.budget:
         lines.append(
-            f"E-measure {hunt.e_measure(shortest).value:.1f}: violations in {pluralize(shortest, 'group')}, on average."
+            f"E-measure {hunt.e_measure(shortest).value:.1f}: violations in {pluralise(shortest, 'group')}, on average."
         )
     return lines
 
@@ -210,7 +210,7 @@ def _build_violations_sections(hunt: Hunt, brief: bool) -> list[Section]:
     """Return a section with a few violations in one line each, and with a table of all, if there are any."""
     if not hunt.found:
         return []
-    heading = pluralize(hunt.violated, "violating group")
+    heading = pluralise(hunt.violated, "violating group")
     examples = "\n".join(
         f"• {hunt.relations[violation.relation].name}: {violation.format_calls(hunt.space)}"
         for violation in hunt.examples[:MAX_EXAMPLES]
@@ -248,7 +248,7 @@ def _build_sources_sections(hunt: Hunt) -> list[Section]:
     dimension = executed.inputs[0].shape[1]
     if not dimension:
         return []
-    groups = pluralize(hunt.trials[0].groups, "group")
+    groups = pluralise(hunt.trials[0].groups, "group")
     if hunt.trials[0].groups > MAX_GROUPS_PLOTTED:
         groups = f"the first {executed.group_count:,} of {groups}"
     trial = " of the first trial" if len(hunt.trials) > 1 else ""
@@ -373,7 +373,7 @@ def build_simulation_page(*simulations: Simulation, brief: bool = False) -> Page
     first = simulations[0]
     notes = [
         f"• {simulation.name}: {format_percent(simulation.censored)} of the trials found nothing in "
-        f"{pluralize(simulation.setting.budget, 'group')}, so its F-measure is a lower bound."
+        f"{pluralise(simulation.setting.budget, 'group')}, so its F-measure is a lower bound."
         for simulation in simulations
         if simulation.censored
     ]
@@ -416,10 +416,10 @@ def _format_setting(simulation: Simulation, *, with_relations: bool = False) -> 
     setting = simulation.setting
     text = (
         f"{setting.options.scenario or setting.region_kind} regions with rate {format_short(setting.rate)} in "
-        f"{pluralize(len(setting.domain[0]), 'dimension')}"
+        f"{pluralise(len(setting.domain[0]), 'dimension')}"
     )
     if with_relations and setting.options.has_selector:
-        text += f", one of {pluralize(setting.relation_count, 'relation')} violated"
+        text += f", one of {pluralise(setting.relation_count, 'relation')} violated"
     return text
 
 
@@ -456,7 +456,7 @@ def build_groups_page(groups: GeneratedGroups, brief: bool = False) -> Page:
     table = groups.table.head(MAX_GROUPS_LISTED)
     rows = [[format_short(value) for value in row] for row in table.to_numpy().tolist()]
     left_out = len(groups) - len(rows)
-    note = f"{pluralize(left_out, 'further group')} are left out." if left_out else ""
+    note = f"{pluralise(left_out, 'further group')} are left out." if left_out else ""
     relation = groups.relation
     boxes = relation.domain if isinstance(relation, FunctionRelation) else (relation,)
     has_picture = not brief and len(boxes) == 1 and boxes[0].dimension <= MAX_PLANE_DIMENSIONS

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._text import format_percent, pluralize
+from .._text import format_percent, pluralise
 from .._validation import reject, validate_integer, validate_seed
 from ..core.result import Measure
 from ..errors import ArgumentError
@@ -67,7 +67,7 @@ class ViolationSample:
         kind = {"none": "There is no violation", "not classified": "The region is not classified"}.get(
             self.classification.kind, f"A {self.classification.kind} region"
         )
-        share = f"{self.violated.mean():.3%} of {pluralize(len(self.sources), 'random source')} violate the relation."
+        share = f"{self.violated.mean():.3%} of {pluralise(len(self.sources), 'random source')} violate the relation."
         return f"{share} {kind}: {self.classification.reason}."
 
 
@@ -242,7 +242,7 @@ def draw_spread_picture(
     if not spread or d > MAX_PLANE_DIMENSIONS or view.dimension != d:
         raise ArgumentError(
             f"draw_spread_picture() draws at least one generator, in a domain of one to {MAX_PLANE_DIMENSIONS} inputs "
-            f"and a window of as many. Got {pluralize(len(spread), 'generator')}, a domain of {d} and a window of "
+            f"and a window of as many. Got {pluralise(len(spread), 'generator')}, a domain of {d} and a window of "
             f"{view.dimension}."
         )
     if region is not None and not isinstance(region, Region):
@@ -369,7 +369,7 @@ def draw_f_measure_chart(measures: FMeasures) -> Drawing:
     items.append(TextLabel(mean_x + gap, panel.top, f"mean {mean:,.1f}", style))
     marks = ((0.0, "0"), (float(counts.max()), f"{counts.max():,}"))
     items += panel.draw_frame("groups until the first violation", y_marks=marks)
-    trials = pluralize(len(f_measures), "trial")
+    trials = pluralise(len(f_measures), "trial")
     return Drawing(
         width=STRIP_WIDTH_PX,
         height=panel.bottom + 48,

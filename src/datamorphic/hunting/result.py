@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .._deprecation import rename_attribute
 from .._lazy import pd
-from .._text import format_short, pluralize
+from .._text import format_short, pluralise
 from .._validation import validate_integer
 from ..core.result import Measure, Result
 from ..errors import ArgumentError
@@ -209,7 +209,7 @@ class Hunt(Result):
         if validate_integer("groups", "e_measure", groups, 1) > shortest:
             raise ArgumentError(
                 f"e_measure() needs {groups:,} groups per trial, but a trial ended after "
-                f"{pluralize(shortest, 'group')}. Collect all violations: hunt(..., stop_after=None)."
+                f"{pluralise(shortest, 'group')}. Collect all violations: hunt(..., stop_after=None)."
             )
         table = np.zeros((len(self.trials), groups), dtype=bool)
         for row, trial in enumerate(self.trials):
@@ -258,12 +258,12 @@ class Hunt(Result):
         if self.groups and not self.judged_groups:
             counts = self._count_verdicts().sum(axis=0)
             notes.append(
-                f"No group could be judged: {pluralize(int(counts[UNDEFINED]), 'group')} without a numeric answer, "
+                f"No group could be judged: {pluralise(int(counts[UNDEFINED]), 'group')} without a numeric answer, "
                 f"{int(counts[INAPPLICABLE]):,} to which the relation does not apply or whose follow-ups leave their "
                 "declared domain."
             )
         if self.failed:
-            inputs = pluralize(self.failed, "input")
+            inputs = pluralise(self.failed, "input")
             notes.append(f"{inputs} had no answer. The most frequent error: {self.failure_message}")
         if self.interrupted:
             notes.append("The hunt was interrupted. The result holds everything up to then.")
@@ -271,7 +271,7 @@ class Hunt(Result):
             limit = "its budget" if self.unfinished else "the limit without a budget"
             notes.append(
                 f"The hunt ended after {self.time_limit:g} s, {limit}, in trial {len(self.trials):,}, "
-                f"with {pluralize(self.trials[-1].groups, 'group')} of at most {self.budget:,}. Give a budget of groups to go "
+                f"with {pluralise(self.trials[-1].groups, 'group')} of at most {self.budget:,}. Give a budget of groups to go "
                 "on: budget=..."
             )
         return tuple(notes)
@@ -376,7 +376,7 @@ class Hunt(Result):
     @property
     def headline(self) -> str:
         """The outcome in one line."""
-        return f"{pluralize(self.violated, 'violation')} in {pluralize(self.groups, 'group')}"
+        return f"{pluralise(self.violated, 'violation')} in {pluralise(self.groups, 'group')}"
 
     def __repr__(self) -> str:
         return f"Hunt({self.name}: {self.headline})"
@@ -397,7 +397,7 @@ class Hunt(Result):
         """Return one test case per relation; it is skipped if no group could be judged."""
         cases = []
         for number, row in enumerate(self.table.itertuples()):
-            groups = pluralize(row.groups, "group")
+            groups = pluralise(row.groups, "group")
             if row.violated:
                 violations = [violation for violation in self.examples if violation.relation == number]
                 case = JUnitCase(

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from .._clock import read_clock
-from .._text import pluralize, suggest_name
+from .._text import pluralise, suggest_name
 from .._validation import reject
 from ..core.capability import capability
 from ..core.execute import Execution
@@ -241,8 +241,8 @@ class Hunter:
         if not self.timed_out or self.options.limits.seconds is None:
             return ()
         count, trials = len(self.trials), self.options.trials
-        rest = [f"{pluralize(trials - count, 'further trial')}"] if count < trials else []
-        return (f"trial {count:,} of {trials:,}, after {pluralize(self.trials[-1].groups, 'group')}", *rest)
+        rest = [f"{pluralise(trials - count, 'further trial')}"] if count < trials else []
+        return (f"trial {count:,} of {trials:,}, after {pluralise(self.trials[-1].groups, 'group')}", *rest)
 
 
 def _set_answerer(proposer: Proposer, answer: Callable[[list[Any]], list[Any]]) -> None:

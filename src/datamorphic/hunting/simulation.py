@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from .._clock import read_clock
 from .._estimates import WorkPace
-from .._text import pluralize
+from .._text import pluralise
 from .._validation import reject, validate_integer
 from ..core.capability import capability
 from ..core.execute import Execution
@@ -387,7 +387,7 @@ def _simulate_setting(setting: SimulationSetting, execution: Execution[None]) ->
         seconds=read_clock() - start_time,
         failed=len(outputs) - len(counts),
         interrupted=execution.counter.interrupted,
-        unfinished=(f"{missing_trials:,} of {pluralize(trials, 'trial')} of {setting.proposer.name}",)
+        unfinished=(f"{missing_trials:,} of {pluralise(trials, 'trial')} of {setting.proposer.name}",)
         if missing_trials
         else (),
     )

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from .._files import to_local_path, write_file
 from .._lazy import pd
-from .._text import pluralize, quote_formula, unquote_formula
+from .._text import pluralise, quote_formula, unquote_formula
 from ..errors import DataError
 from ..space.encoding import find_fault
 from ..space.outputs import Outputs, Status
@@ -342,7 +342,7 @@ def _read_inputs(table: _TextTable, space: Space | None) -> Points:
     missing = [f"{INPUT_PREFIX}{name}" for name in space.names if str(name) not in texts]
     if missing:
         raise DataError(
-            f"{table.file.name} lacks {pluralize(len(missing), 'column')} of this space: "
+            f"{table.file.name} lacks {pluralise(len(missing), 'column')} of this space: "
             f"{', '.join(missing[:MAX_LISTED_COLUMNS])}. Give the space of the file."
         )
     return Points(space, encode_texts(space, [texts[str(name)] for name in space.names], table.locate))

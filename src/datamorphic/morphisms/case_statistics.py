@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._lazy import pd
-from .._text import pluralize
+from .._text import pluralise
 from .._validation import check_types, reject, validate_integer
 from ..core.result import Result
 from ..reporting.junit import JUnitCase
@@ -177,13 +177,13 @@ def compute_statistics(
     if distances is None:
         distances = len(tests) <= limit
         if not distances:
-            notes.append(f"Distances are not measured above {pluralize(limit, 'case')}.")
+            notes.append(f"Distances are not measured above {pluralise(limit, 'case')}.")
     nearest = nearest_distance(tests, scaled=False) if distances and len(tests) > 1 else np.full(1, math.nan)
     mutants = int((tests.kinds == CaseKind.MUTANT).sum())
     correctness = np.bincount(tests.correctness, minlength=len(Correctness)).tolist()
     failures = np.flatnonzero(tests.correctness == Correctness.INCORRECT)
     if len(failures) > MAX_LISTED_FAILURES:
-        notes.append(f"The first {MAX_LISTED_FAILURES} of {pluralize(len(failures), 'incorrect case')} are listed.")
+        notes.append(f"The first {MAX_LISTED_FAILURES} of {pluralise(len(failures), 'incorrect case')} are listed.")
     return CaseStatistics(
         name=name,
         runs=runs,
@@ -277,18 +277,18 @@ def _describe_failures(
 def _to_metamorphism_case(counts: MetamorphismCounts) -> JUnitCase:
     name = counts.metamorphism
     if counts.violated:
-        message = f"violated by {pluralize(counts.violated, 'case')}, holds for {counts.holds:,}"
+        message = f"violated by {pluralise(counts.violated, 'case')}, holds for {counts.holds:,}"
         return JUnitCase(name=name, outcome="failed", kind="violation", message=message, detail=counts.message)
     if not counts.holds:
         return JUnitCase(name=name, outcome="skipped", message="It applies to no case with an output.")
-    return JUnitCase(name=name, output=f"holds for {pluralize(counts.holds, 'case')}")
+    return JUnitCase(name=name, output=f"holds for {pluralise(counts.holds, 'case')}")
 
 
 def _to_morphism_case(counts: MorphismCounts) -> JUnitCase:
     name = f"cases of {counts.morphism}"
     if counts.incorrect:
-        message = f"{counts.incorrect:,} of {pluralize(counts.cases, 'case')} incorrect"
+        message = f"{counts.incorrect:,} of {pluralise(counts.cases, 'case')} incorrect"
         return JUnitCase(name=name, outcome="failed", kind="incorrect", message=message)
     if not counts.correct:
         return JUnitCase(name=name, outcome="skipped", message="No case is judged.")
-    return JUnitCase(name=name, output=f"{pluralize(counts.correct, 'case')} correct")
+    return JUnitCase(name=name, output=f"{pluralise(counts.correct, 'case')} correct")

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._lazy import pd
-from .._text import pluralize, suggest_name
+from .._text import pluralise, suggest_name
 from .._validation import MAX_INTEGER, check_types, reject, validate_integer
 from ..errors import DataError
 from ..space.features import Mask
@@ -94,7 +94,7 @@ class TestSet(CaseColumns):
         for ids in origins:
             if len(ids) != len(inputs):
                 raise DataError(
-                    f"{morphism} made {pluralize(len(inputs), 'case')}, but got {pluralize(len(ids), 'origin')}. "
+                    f"{morphism} made {pluralise(len(inputs), 'case')}, but got {pluralise(len(ids), 'origin')}. "
                     "Each new case needs its own origin."
                 )
         new_cases = TestSet.of_seeds(inputs, morphism, self.next_id)
@@ -113,7 +113,7 @@ class TestSet(CaseColumns):
             raise DataError(f"Expected the Outputs that an executor returns. Got {type(outputs).__name__}.")
         if len(outputs) != len(self):
             raise DataError(
-                f"Got {pluralize(len(outputs), 'output')} for {pluralize(len(self), 'case')}. Give one per case."
+                f"Got {pluralise(len(outputs), 'output')} for {pluralise(len(self), 'case')}. Give one per case."
             )
         return replace(self, outputs=outputs, correctness=make_not_judged(len(self)))
 
@@ -122,7 +122,7 @@ class TestSet(CaseColumns):
         values = np.asarray(correctness)
         if values.shape != (len(self),) or not np.isin(values, list(Correctness)).all():
             raise DataError(
-                f"Expected a Correctness for each of {pluralize(len(self), 'case')}: 0 (not judged), 1 (correct) or 2 "
+                f"Expected a Correctness for each of {pluralise(len(self), 'case')}: 0 (not judged), 1 (correct) or 2 "
                 f"(incorrect). Got an array of {values.dtype} with shape {values.shape}."
             )
         return replace(self, correctness=values.astype(np.int8))
@@ -207,7 +207,7 @@ class TestSet(CaseColumns):
             mask = mask.astype(bool)
         if mask.dtype != bool or mask.shape != (len(self),):
             raise DataError(
-                f"A filter needs True or False for each of {pluralize(len(self), 'case')}. "
+                f"A filter needs True or False for each of {pluralise(len(self), 'case')}. "
                 f"Got an array of {mask.dtype} with shape {mask.shape}."
             )
         return self.take(mask)
@@ -285,7 +285,7 @@ class TestSet(CaseColumns):
         values = self._get_values(key) if isinstance(key, str) else _to_column("key", "TestSet.sort_by", key)
         if values.shape != (len(self),):
             raise DataError(
-                f"Sorting needs one value for each of {pluralize(len(self), 'case')}. Got an array of shape {values.shape}."
+                f"Sorting needs one value for each of {pluralise(len(self), 'case')}. Got an array of shape {values.shape}."
             )
         if values.dtype == object:
             known = sorted({value for value in values if value is not None}, key=_to_sort_key)
@@ -368,7 +368,7 @@ class TestSet(CaseColumns):
     def _find_row(self, case_id: int) -> int:
         rows = np.flatnonzero(self.ids == case_id)
         if not len(rows):
-            raise DataError(f"There is no test case with id {case_id} in this set of {pluralize(len(self), 'case')}.")
+            raise DataError(f"There is no test case with id {case_id} in this set of {pluralise(len(self), 'case')}.")
         return int(rows[0])
 
     # -- files --------------------------------------------------------------------------------------

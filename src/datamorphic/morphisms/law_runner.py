@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from .._estimates import WorkPace
-from .._text import pluralize
+from .._text import pluralise
 from ..core.execute import Execution
 from ..errors import ArgumentError, DatamorphicError, OutOfBudget
 from ..space.features import Codes
@@ -97,7 +97,7 @@ def _check_law(
     text = violation.explain(row)
     if others:
         end = " and so on" if len(others) > MAX_LISTED_CULPRITS else ""
-        text += f". So do {pluralize(len(others), 'other')}: {', '.join(others[:MAX_LISTED_CULPRITS])}{end}"
+        text += f". So do {pluralise(len(others), 'other')}: {', '.join(others[:MAX_LISTED_CULPRITS])}{end}"
     return make_result(
         state="BROKEN", words=text, culprit=violation.culprit, cases=cases, first=still_broken, again=retry_codes
     )

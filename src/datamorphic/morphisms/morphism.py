@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._lazy import pd
-from .._text import pluralize, to_text
+from .._text import pluralise, to_text
 from ..errors import DatamorphicError, TestSystemError
 from ..space.blocks import restore_frame
 from ..space.points import Points
@@ -144,7 +144,7 @@ class Morphism:
         With ``lenient=True`` values outside the space are accepted, so that the caller can report them.
         """
         if len(inputs) != self.arity:
-            self.fail(f"takes {pluralize(self.arity, 'input')} and was called with {len(inputs)}.")
+            self.fail(f"takes {pluralise(self.arity, 'input')} and was called with {len(inputs)}.")
         space = inputs[0].space
         if self.derived:
             return self.call(*inputs, rng=rng)
@@ -171,7 +171,7 @@ class Morphism:
 
     def _validate_length(self, result: Sized, inputs: Points, remedy: str) -> None:
         if len(result) != len(inputs):
-            self.fail(f"returned {pluralize(len(result), 'row')} for {pluralize(len(inputs), 'row')}. {remedy}")
+            self.fail(f"returned {pluralise(len(result), 'row')} for {pluralise(len(inputs), 'row')}. {remedy}")
 
     def _to_frame(self, result: object, space: Space | None) -> pd.DataFrame:
         if isinstance(result, Points):
@@ -196,7 +196,7 @@ class Morphism:
         values = np.asarray(answer)
         if values.shape != (rows,):
             shape = f"an array of shape {values.shape}" if values.ndim else f"a single {type(answer).__name__}"
-            self.fail(f"must return one value for each of {pluralize(rows, 'case')}. It returned {shape}.")
+            self.fail(f"must return one value for each of {pluralise(rows, 'case')}. It returned {shape}.")
         if self.mark.kind in ("case_filter", "metamorphism"):
             is_boolean = values.dtype == bool or (values.dtype == object and all(isinstance(v, bool) for v in values))
             if rows and not is_boolean:

@@ -32,7 +32,7 @@ import numpy.typing as npt
 from .. import _version
 from .._files import write_file
 from .._lazy import pd
-from .._text import pluralize
+from .._text import pluralise
 from ..errors import DataError
 from ..space.outputs import Outputs, Status
 from ..space.points import Points
@@ -246,7 +246,7 @@ def _read_inputs(blocks: _Blocks, space: Space | None) -> Points:
             expected = "the first test case has" if space is None else "the space has"
             names = "" if space is None else f": {', '.join(map(str, space.names[:12]))}"
             raise DataError(
-                f"{blocks.locate(row, 'input')}: {pluralize(len(values), 'value')}, but {expected} {width}{names}. "
+                f"{blocks.locate(row, 'input')}: {pluralise(len(values), 'value')}, but {expected} {width}{names}. "
                 "Write values between '<' and '>', separated by '|'."
             )
     columns = [[*column] for column in zip(*rows, strict=True)] or [[] for _ in range(width)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._text import pluralize
+from .._text import pluralise
 from ..reporting.document import Page, Section, Table
 from .law_result import LawReport, LawResult
 
@@ -13,7 +13,7 @@ def build_page(report: LawReport, brief: bool = False) -> Page:
     verdict = "No law is broken"
     if broken:
         names = ", ".join(result.law for result in broken)
-        verdict = f"{pluralize(len(broken), 'law')} of {len(report.results)} broken: {names}"
+        verdict = f"{pluralise(len(broken), 'law')} of {len(report.results)} broken: {names}"
     facts = [("Test system", report.system), ("Triples of points", f"{report.examples:,}"), ("Seed", str(report.seed))]
     counts = report.tried_first
     if counts["tried"]:

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._text import pluralize
+from .._text import pluralise
 from .._validation import is_number
 from ..errors import ArgumentError
 from ..space.blocks import Block, BlockKind
@@ -36,7 +36,7 @@ class SequenceShift(SequenceMove):
 
     def describe(self) -> str:
         """Return the change as a clause."""
-        return f"the sequence is {pluralize(abs(self.positions), 'position')} {'later' if self.positions >= 0 else 'earlier'}"
+        return f"the sequence is {pluralise(abs(self.positions), 'position')} {'later' if self.positions >= 0 else 'earlier'}"
 
     def change(self, block: Block, codes: Codes, rng: np.random.Generator) -> Codes:
         """Return the shifted values."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from .._text import format_short, pluralize
+from .._text import format_short, pluralise
 from ..reporting.document import Page, Section, Table, Tile
 from .case_statistics import MORPHY_COLUMNS, CaseStatistics
 
@@ -56,8 +56,8 @@ def build_page(statistics: CaseStatistics, brief: bool = False) -> Page:
 
 def _format_verdict(statistics: CaseStatistics) -> str:
     """Return the size of the set and its correctness in one line."""
-    size = f"{pluralize(statistics.test_cases_count, 'test case')} ({statistics.originals:,} original"
-    size += f", {pluralize(statistics.mutants, 'mutant')})"
+    size = f"{pluralise(statistics.test_cases_count, 'test case')} ({statistics.originals:,} original"
+    size += f", {pluralise(statistics.mutants, 'mutant')})"
     if statistics.not_judged == statistics.test_cases_count:
         return f"{size}, not judged"
     return (
@@ -93,7 +93,7 @@ def _build_failure_section(statistics: CaseStatistics) -> Section:
     ]
     columns = ["case", "input", "output", "made by", "origins", "violates"]
     return Section(
-        heading=pluralize(statistics.incorrect, "incorrect case"),
+        heading=pluralise(statistics.incorrect, "incorrect case"),
         text="Each case violates a metamorphism that applies to it.",
         state="bad",
         table=Table(columns=columns, rows=rows, main_rows=MAX_FAILURE_LINES),

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from .._estimates import refuse_many_rows
 from .._lazy import pd
-from .._text import pluralize, suggest_name
+from .._text import pluralise, suggest_name
 from .._typing import DataLike, ModelLike
 from .._validation import is_number, reject, validate_integer
 from ..errors import ArgumentError, DataError, ModelError, OutOfBudget
@@ -223,7 +223,7 @@ class SubjectDraft:
         space = self.space
         assert space is not None
         if invalid_count := int((~space.satisfied(self.points.codes)).sum()):
-            self.notes.append(f"{pluralize(invalid_count, 'row')} of the data break the declared constraints.")
+            self.notes.append(f"{pluralise(invalid_count, 'row')} of the data break the declared constraints.")
         return SubjectUnderTest(
             name=self.sut.name,
             sut=self.sut,
@@ -289,7 +289,7 @@ def _select_inputs(
         names = list(input_names) if input_names is not None else [f"x{j}" for j in range(array.shape[1])]
         if len(names) != array.shape[1]:
             raise DataError(
-                f"The data have {pluralize(array.shape[1], 'column')}, but the system has {pluralize(len(names), 'input')}."
+                f"The data have {pluralise(array.shape[1], 'column')}, but the system has {pluralise(len(names), 'input')}."
             )
         frame = pd.DataFrame(array, columns=names, copy=False)  # nothing writes to it
         return frame.infer_objects() if array.dtype == object else frame

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._lazy import pd
-from .._text import pluralize
+from .._text import pluralise
 from ..errors import ArgumentError
 
 KILLED, SURVIVED = "killed", "survived"
@@ -45,7 +45,7 @@ class KillMatrix:
         table = np.array(rates, dtype=np.float64)
         if table.shape != (len(relations), len(mutants)):
             raise ArgumentError(
-                f"The table of {pluralize(len(relations), 'relation')} and {pluralize(len(mutants), 'mutant')} has the "
+                f"The table of {pluralise(len(relations), 'relation')} and {pluralise(len(mutants), 'mutant')} has the "
                 f"shape {table.shape}. It needs a row for each relation and a column for each mutant."
             )
         for mutant, state in other_states.items():

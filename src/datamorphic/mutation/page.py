@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .._text import format_percent, format_short, pluralize
+from .._text import format_percent, format_short, pluralise
 from ..reporting.document import Page, Section, SectionState, Table
 from ..reporting.text import NO_VALUE_TEXT, to_one_line
 from .kill_matrix import KILLED
@@ -57,11 +57,11 @@ def _list_facts(mutation: Mutation) -> list[tuple[str, str]]:
     killers = f"{_format_share(mutation.killed_of_different)} of them are killed by relations"
     if mutation.rules is not None:
         killers += f", {_format_share(mutation.rival_of_different)} by cross-validation"
-    different_text = pluralize(len(mutation.different), "mutant")
+    different_text = pluralise(len(mutation.different), "mutant")
     facts.append(("Labels differ", f"{different_text}, on {mutation.compared:,} inputs; {killers}"))
     own_text = "violates no relation"
     if mutation.violations:
-        own_text = f"violates a relation in {pluralize(mutation.violations, 'case')}, which are left out"
+        own_text = f"violates a relation in {pluralise(mutation.violations, 'case')}, which are left out"
     facts.append(("The program itself", f"{own_text}, on {mutation.inputs:,} inputs"))
     return facts
 
@@ -103,7 +103,7 @@ def _build_survivors_sections(mutation: Mutation) -> list[Section]:
     ]
     return [
         Section(
-            heading=f"{pluralize(len(survivors), 'mutant')} survived",
+            heading=f"{pluralise(len(survivors), 'mutant')} survived",
             text="",
             table=Table(columns=columns, rows=rows, main_columns=[name for name in columns if name != "operator"]),
             anchor="alive",
@@ -117,7 +117,7 @@ def _build_mutants_section(mutation: Mutation) -> Section:
     rows = mutation.mutants.astype({"line": str})[[*names, *headings]].values.tolist()
     return Section(
         heading="All mutants",
-        text=f"{pluralize(len(mutation.results), 'mutant')}.",
+        text=f"{pluralise(len(mutation.results), 'mutant')}.",
         table=Table(columns=[*names, *headings.values()], rows=rows),
         anchor="mutants",
     )

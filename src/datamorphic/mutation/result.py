@@ -11,7 +11,7 @@ import numpy as np
 
 from .._deprecation import rename_attribute
 from .._lazy import pd
-from .._text import format_percent, pluralize
+from .._text import format_percent, pluralise
 from ..core.result import Measure, Result
 from ..reporting.junit import JUnitCase
 from ..runs.jobs import JobCrash, JobError, JobOutcome, JobOutOfMemory, JobTimeout
@@ -201,7 +201,7 @@ class Mutation(Result):
         killed, total = self.kills.count(KILLED), self.kills.count(KILLED) + self.kills.count(SURVIVED)
         measure = Measure.from_counts(killed, total)
         share = f" ({format_percent(self.score)}; {measure.low:.0%} to {measure.high:.0%})" if total else ""
-        return f"{killed} of {pluralize(total, 'mutant')} killed{share}"
+        return f"{killed} of {pluralise(total, 'mutant')} killed{share}"
 
     def document(self) -> dict[str, Any]:
         """Return the result as a JSON-serialisable dict."""
@@ -219,7 +219,7 @@ class Mutation(Result):
         return [
             {
                 "relation": row["relation"],
-                "says": f"{row['relation']} kills {pluralize(row['kills'], 'mutant')}",
+                "says": f"{row['relation']} kills {pluralise(row['kills'], 'mutant')}",
                 "verdict": "VIOLATED" if row["own_violations"] else "HOLDS",
                 "cases": row["own_violations"],
             }

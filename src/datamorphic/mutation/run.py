@@ -9,7 +9,7 @@ import numpy as np
 
 from .._clock import read_clock
 from .._estimates import refuse_too_large
-from .._text import pluralize
+from .._text import pluralise
 from ..core.capability import capability
 from ..core.execute import Execution
 from ..errors import ArgumentError, OutOfBudget
@@ -72,7 +72,7 @@ def mutate(options: MutateOptions, execution: Execution[MutationPlan]) -> Mutati
         jobs = _run_mutants(options, execution, original, distinct_mutants, options.timeout or max_seconds, display)
     notes = []
     if len(jobs) < len(distinct_mutants):
-        question = f"{len(distinct_mutants) - len(jobs):,} of {pluralize(len(distinct_mutants), 'mutant')}"
+        question = f"{len(distinct_mutants) - len(jobs):,} of {pluralise(len(distinct_mutants), 'mutant')}"
         execution.unfinished.append(question)
         notes.append(f"Not tried: {question}. The budget was spent.")
     return Mutation(
@@ -108,7 +108,7 @@ def _run_mutants(
 
     def note_mutant(number: int, outputs: Outputs) -> None:
         [jobs[mutants[number].id]] = read_jobs(outputs)
-        display.show(f"{len(jobs):,} of {pluralize(len(mutants), 'mutant')}", len(jobs) / len(mutants))
+        display.show(f"{len(jobs):,} of {pluralise(len(mutants), 'mutant')}", len(jobs) / len(mutants))
         if execution.journal is not None:
             execution.journal.note_progress(done=len(jobs) / len(mutants), runs=len(jobs), calls=len(jobs))
 

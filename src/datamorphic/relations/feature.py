@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._deprecation import rename_attribute, rename_keywords
-from .._text import pluralize
+from .._text import pluralise
 from .._validation import check_types, is_number, validate_choice
 from ..errors import ArgumentError
 from ..runs.flow import Flow
@@ -155,7 +155,7 @@ class Monotone(_FeatureRelation):
                 f"{', '.join(map(repr, sut.labels[:12]))}."
             )
         if self.outcome is None and len(sut.labels) > 2 and not all(map(is_number, sut.labels)):
-            return f"the model has {pluralize(len(sut.labels), 'class', 'classes')}: say which one {self.feature} leads towards"
+            return f"the model has {pluralise(len(sut.labels), 'class', 'classes')}: say which one {self.feature} leads towards"
         return ""
 
     def fitted_to(self, sut: Executor, inputs: Points) -> Monotone:

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from .._files import to_local_path
-from .._text import format_short, pluralize, suggest_name
+from .._text import format_short, pluralise, suggest_name
 from .._typing import FilePath
 from ..errors import DataError, PromiseError
 from ..space.features import Categorical
@@ -686,4 +686,4 @@ def describe_promises(promises: Promises) -> str:
         (len(promises.protected), "protected column"),
         (len(promises.changes), "change"),
     ]
-    return ", ".join(pluralize(*count) for count in counts if count[0])  # type: ignore[arg-type]
+    return ", ".join(pluralise(*count) for count in counts if count[0])  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .._text import format_short, pluralize
+from .._text import format_short, pluralise
 from ..space.blocks import Block, Image, PlacedBlock
 from ..space.features import Codes
 from .document import Drawing, Shape, TextLabel
@@ -55,7 +55,7 @@ def build_pair_drawing(
         shapes += _draw_pair(block, pair, left, top, width, height)
     columns = min(per_line, max(1, len(pairs)))
     lines = -(-min(len(pairs), MAX_PICTURE_PAIRS) // per_line)
-    noun = pluralize(min(len(pairs), MAX_PICTURE_PAIRS), "pair")
+    noun = pluralise(min(len(pairs), MAX_PICTURE_PAIRS), "pair")
     meaning = (
         "Orange: brighter in the second image; blue: darker."
         if isinstance(block, Image)
@@ -114,7 +114,7 @@ def describe_block_change(block: Block, before: Codes, after: Codes) -> str:
     old, new = _format_two(float(before[largest]), float(after[largest]))
     if changed_places.size == 1:
         return f"{block.name}: the {noun} {where} changes from {old} to {new}"
-    return f"{block.name}: {changed_places.size} of {pluralize(block.size, noun)} differ, most the one {where} ({old} -> {new})"
+    return f"{block.name}: {changed_places.size} of {pluralise(block.size, noun)} differ, most the one {where} ({old} -> {new})"
 
 
 def describe_briefly(block: Block, before: Codes, after: Codes) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from .._text import pluralize
+from .._text import pluralise
 from .document import Axis, Line, Picture, Scatter
 from .text import cut
 
@@ -130,7 +130,7 @@ def thin_scatter(scatter: Scatter, point_limit: int, note_limit: int) -> Scatter
                 f"the first {MAX_AXIS_NAMES} of {len(axis.names):,} values of {axis.label or 'an axis'} are drawn"
             )
     if hidden:
-        remarks.append(f"{pluralize(hidden, 'point')} cannot be drawn: missing, infinite or too large")
+        remarks.append(f"{pluralise(hidden, 'point')} cannot be drawn: missing, infinite or too large")
     return replace(
         scatter,
         title=cut(scatter.title, MAX_TITLE_CHARACTERS),
@@ -240,7 +240,7 @@ def _describe_line(line: Line) -> str:
     if not finite_values:
         return f"{line.title}. A line without values."
     summary = (
-        f"{line.title}. A line over {pluralize(len(line.values), 'step')} ({line.x_label}): {line.y_label} goes from "
+        f"{line.title}. A line over {pluralise(len(line.values), 'step')} ({line.x_label}): {line.y_label} goes from "
         f"{finite_values[0]:.4g} to {finite_values[-1]:.4g}, between {min(finite_values):.4g} and {max(finite_values):.4g}."
     )
     answers = [label for label, _ in groupby(line.bands)]
@@ -258,8 +258,8 @@ def _describe_scatter(scatter: Scatter) -> str:
     if groups:
         names = "; ".join(f"{group.name}: {len(group.rows):,}" for group in groups[:12])
         ellipsis = "; …" if len(groups) > 12 else ""
-        points = f"{pluralize(len(scatter.x), 'point')} in {pluralize(len(groups), 'group')} ({names}{ellipsis})"
-    background = f", before {pluralize(len(scatter.behind[0]), 'real input')} in grey" if len(scatter.behind[0]) else ""
+        points = f"{pluralise(len(scatter.x), 'point')} in {pluralise(len(groups), 'group')} ({names}{ellipsis})"
+    background = f", before {pluralise(len(scatter.behind[0]), 'real input')} in grey" if len(scatter.behind[0]) else ""
     across = _describe_axis(scatter.x_axis, scatter.x, scatter.behind[0])
     up = _describe_axis(scatter.y_axis, scatter.y, scatter.behind[1])
     return f"{scatter.title}. {points}{background}. Across: {across}. Up: {up}."

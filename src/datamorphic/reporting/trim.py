@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice
 
-from .._text import pluralize
+from .._text import pluralise
 from .document import Chart, Drawing, Facts, Line, Link, Meter, Page, Picture, Section, Shape, Snippet, Table, Tile
 from .marked_text import MarkedText
 from .text import clean, cut, format_cell
@@ -114,7 +114,7 @@ class PageTrimmer:
     def _trim_text(self, text: str) -> str:
         excess = len(text) - self.limits.text
         short_text = self._cut_text(text, self.limits.text)
-        return f"{short_text}\n({pluralize(excess, 'more character')} left out.)" if excess > 0 else short_text
+        return f"{short_text}\n({pluralise(excess, 'more character')} left out.)" if excess > 0 else short_text
 
     def _trim_value(self, value: str) -> str:
         return self._cut_cell(value, self.limits.text) if isinstance(value, Link) else self._trim_text(value)
@@ -129,7 +129,7 @@ class PageTrimmer:
             self._trim_section(section, f"{name}-{i + 1}") for i, section in enumerate(sections[: self.limits.parts])
         ]
         if len(kept_sections) < len(sections):
-            heading = f"{pluralize(len(sections) - len(kept_sections), 'more section')} left out"
+            heading = f"{pluralise(len(sections) - len(kept_sections), 'more section')} left out"
             kept_sections.append(
                 Section(heading=heading, text="They would make this page too large.", anchor=f"{name}-more")
             )

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from .._files import replace_file
-from .._text import pluralize, redact
+from .._text import pluralise, redact
 from .._validation import import_optional, reject
 from ..errors import DatamorphicError, StoreError
 from ..systems.watchdog import make_temporary_folder
@@ -115,7 +115,7 @@ class Files(ABC):
     def _verify_content(self, path: Path, artifact: Artifact, run: int) -> None:
         size = path.stat().st_size
         if size != artifact.bytes:
-            raise self._build_error(artifact, run, f"has {pluralize(size, 'byte')} instead of {artifact.bytes:,}")
+            raise self._build_error(artifact, run, f"has {pluralise(size, 'byte')} instead of {artifact.bytes:,}")
         if _compute_sha256(path) != artifact.sha256:
             raise self._build_error(artifact, run, "is not the file that was written: its checksum differs")
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._clock import read_clock
-from .._text import pluralize, redact, to_text
+from .._text import pluralise, redact, to_text
 from .._typing import SupportsSubmit
 from .._validation import import_optional
 from ..errors import ArgumentError, DatamorphicError, ModelError, SystemDied
@@ -115,7 +115,7 @@ class DaskEngine(Engine):
                 return task.result()
             except distributed.scheduler.KilledWorker:
                 self._isolated = True
-                rows = pluralize(sum(map(len, batches)), "row")
+                rows = pluralise(sum(map(len, batches)), "row")
                 raise SystemDied(f"it killed every worker that was sent {rows}") from None
             except distributed.client.FutureCancelledError:
                 self._isolated = True  # all workers with the system are gone, for unknown reasons

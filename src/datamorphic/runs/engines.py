@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import cast
 
-from .._text import pluralize
+from .._text import pluralise
 from .._typing import EngineLike, SupportsSubmit
 from .._validation import reject, validate_integer
 from ..errors import ArgumentError
@@ -108,7 +108,7 @@ def make_engine(spec: EngineLike | Engine, workers: int | None = None) -> Engine
         raise ArgumentError(f"engine={spec!r} contradicts workers={workers}. Leave one of them out.")
     if kind == "serial":
         if number is not None and number != 1:
-            problem = f"The serial engine has one worker, but {pluralize(number, 'worker')} were requested"
+            problem = f"The serial engine has one worker, but {pluralise(number, 'worker')} were requested"
             raise ArgumentError(f"{problem}. Use processes:{number}.")
         return Engine()
     from joblib import cpu_count

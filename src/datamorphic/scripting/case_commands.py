@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._estimates import WorkPace
-from .._text import format_short, pluralize
+from .._text import format_short, pluralise
 from .._validation import check_types
 from ..errors import DataError, TestSystemError
 from ..morphisms.case_columns import Correctness, make_missing_outputs
@@ -207,7 +207,7 @@ class CaseCommands(PoolState):
         self._tests = tests.with_outputs(outputs).with_correctness(correctness)
         failure_count = int((~outputs.ok[rows]).sum())
         if failure_count:
-            self._say(f"{pluralize(failure_count, 'case')} of {len(tests):,} got no answer.")
+            self._say(f"{pluralise(failure_count, 'case')} of {len(tests):,} got no answer.")
 
     @command("checkMetamorphisms")
     def check_metamorphisms(self, metamorphisms: Sequence[str] | None = None) -> dict[str, dict[str, int]]:
@@ -237,7 +237,7 @@ class CaseCommands(PoolState):
             message = self.system.find("metamorphism", name).mark.message
             self.judgements.append({"metamorphism": name, **counts, "message": message, "examples": examples})
             applied = counts["holds"] + counts["violated"]
-            self._say(f"{name}: {pluralize(counts['violated'], 'violation')} in {pluralize(applied, 'case')}")
+            self._say(f"{name}: {pluralise(counts['violated'], 'violation')} in {pluralise(applied, 'case')}")
         return table
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 from .._files import MAX_NAME_BYTES
-from .._text import find_similar_name, pluralize
+from .._text import find_similar_name, pluralise
 from ..errors import ScriptError, UsageError
 from .grammar import MAX_SCRIPT_BYTES, Call, Script, parse_script
 
@@ -117,7 +117,7 @@ def read_script(path: Path, name: str | None = None, on_call: Callable[[Call], N
     except OSError as error:
         raise UsageError(f"The script {str(path)!r} cannot be read: {error.strerror or error}.") from None
     if len(content) > MAX_SCRIPT_BYTES:
-        size = pluralize(path.stat().st_size, "byte")
+        size = pluralise(path.stat().st_size, "byte")
         raise ScriptError(
             f"The script has {size}; at most {MAX_SCRIPT_BYTES:,} are read. Split it, and join the parts with "
             "playTestScript.",

@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from .._text import pluralize
+from .._text import pluralise
 from ..errors import ScriptError
 from ..morphisms.morphism import normalise_name
 
@@ -128,7 +128,7 @@ def split_lines(text: str, name: str = "script") -> list[str]:
     """Return the lines of a text; raise if the text or a line is too long."""
     if len(text) > MAX_SCRIPT_BYTES:
         raise ScriptError(
-            f"The script has {pluralize(len(text), 'character')}; at most {MAX_SCRIPT_BYTES:,} are read. Split it, and join the "
+            f"The script has {pluralise(len(text), 'character')}; at most {MAX_SCRIPT_BYTES:,} are read. Split it, and join the "
             "parts with playTestScript.",
             file=name,
         )
@@ -137,14 +137,14 @@ def split_lines(text: str, name: str = "script") -> list[str]:
         lines.pop()
     if len(lines) > MAX_SCRIPT_LINES:
         raise ScriptError(
-            f"The script has {pluralize(len(lines), 'line')}; at most {MAX_SCRIPT_LINES:,} are read. Use repeat(n), or split it.",
+            f"The script has {pluralise(len(lines), 'line')}; at most {MAX_SCRIPT_LINES:,} are read. Use repeat(n), or split it.",
             file=name,
             line=MAX_SCRIPT_LINES + 1,
         )
     for number, line in enumerate(lines, start=1):
         if len(line) > MAX_LINE_CHARACTERS:
             raise ScriptError(
-                f"The line has {pluralize(len(line), 'character')}; at most {MAX_LINE_CHARACTERS:,} are read. Split the command.",
+                f"The line has {pluralise(len(line), 'character')}; at most {MAX_LINE_CHARACTERS:,} are read. Split the command.",
                 file=name,
                 line=number,
                 column=MAX_LINE_CHARACTERS + 1,

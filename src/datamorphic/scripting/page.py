@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._text import format_short, pluralize
+from .._text import format_short, pluralise
 from ..morphisms.cases import CaseKind
 from ..reporting.document import Page, Section, SectionState, Table
 from ..reporting.text import cut
@@ -48,7 +48,7 @@ def build_page(result: ScriptResult, brief: bool = False) -> Page:
             for entry in pool.explorations[:MAX_ROWS_PER_TABLE]
         ]
         columns = ["system", "strategy", "walks", "border pairs", "runs"]
-        text = f"{pluralize(len(pool.explorations), 'exploration')}, in order."
+        text = f"{pluralise(len(pool.explorations), 'exploration')}, in order."
         sections.append(
             Section(heading="Explorations", text=text, table=Table(columns=columns, rows=rows, sortable=False))
         )
@@ -69,13 +69,13 @@ def _list_outcomes(result: ScriptResult) -> list[str]:
     tests = result.tests
     if tests is not None:
         mutants = int((tests.kinds == CaseKind.MUTANT).sum())
-        kinds = f"{len(tests) - mutants:,} original, {pluralize(mutants, 'mutant')}"
-        lines.append(f"pool of {pool.spec}: {pluralize(len(tests), 'case')} ({kinds}), {pluralize(pool.runs, 'run')}")
+        kinds = f"{len(tests) - mutants:,} original, {pluralise(mutants, 'mutant')}"
+        lines.append(f"pool of {pool.spec}: {pluralise(len(tests), 'case')} ({kinds}), {pluralise(pool.runs, 'run')}")
     if pool.explorations:
         pairs = sum(entry["pairs"] for entry in pool.explorations)
-        lines.append(f"{pluralize(len(pool.explorations), 'exploration')}: {pluralize(pairs, 'border pair')}")
+        lines.append(f"{pluralise(len(pool.explorations), 'exploration')}: {pluralise(pairs, 'border pair')}")
     if pool.statistics:
-        lines.append(f"statistics saved {pluralize(len(pool.statistics), 'time')}, last:")
+        lines.append(f"statistics saved {pluralise(len(pool.statistics), 'time')}, last:")
         figures = pool.statistics[-1]
         lines.append("  " + ", ".join(f"{name} {format_short(v)}" for name, v in figures.items() if v is not None))
     if pool.messages:

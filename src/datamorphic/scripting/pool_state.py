@@ -12,7 +12,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 
 from .._files import append_to_file, write_file
-from .._text import pluralize
+from .._text import pluralise
 from .._typing import EngineLike
 from .._validation import validate_integer, validate_seed
 from ..errors import ArgumentError, DataError, Interrupted, UsageError
@@ -145,8 +145,8 @@ class PoolState:
             self._use(source)
 
     def __repr__(self) -> str:
-        cases = pluralize(0 if self._tests is None else len(self._tests), "case")
-        return f"TestPool({self.spec or 'no test system'}: {cases}, {pluralize(self.runs, 'run')})"
+        cases = pluralise(0 if self._tests is None else len(self._tests), "case")
+        return f"TestPool({self.spec or 'no test system'}: {cases}, {pluralise(self.runs, 'run')})"
 
     # -- state ---------------------------------------------------------------------------------------------------------
 

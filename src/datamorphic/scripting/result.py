@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._text import pluralize
+from .._text import pluralise
 from ..core.result import FileWriter, Result, make_writer
 from ..morphisms.cases import CaseKind, Correctness, TestSet
 from ..reporting.junit import JUnitCase
@@ -50,17 +50,17 @@ class ScriptResult(Result):
     notes: Sequence[str] = field(default_factory=list)
 
     def __repr__(self) -> str:
-        return f"ScriptResult({self.script}: {pluralize(self.commands, 'command')}, {self.pool!r})"
+        return f"ScriptResult({self.script}: {pluralise(self.commands, 'command')}, {self.pool!r})"
 
     @property
     def headline(self) -> str:
         """The outcome in one line."""
         if self.interrupted:
-            return f"{self.script}: interrupted after {self.commands:,} of {pluralize(self.total_commands, 'command')}"
+            return f"{self.script}: interrupted after {self.commands:,} of {pluralise(self.total_commands, 'command')}"
         if self.unfinished:
-            return f"{self.script}: the budget was spent after {self.commands:,} of {pluralize(self.total_commands, 'command')}"
-        verdict = f", {pluralize(self.violations, 'violation')}" if self.pool.judgements else ""
-        return f"{self.script}: {pluralize(self.commands, 'command')} run{verdict}"
+            return f"{self.script}: the budget was spent after {self.commands:,} of {pluralise(self.total_commands, 'command')}"
+        verdict = f", {pluralise(self.violations, 'violation')}" if self.pool.judgements else ""
+        return f"{self.script}: {pluralise(self.commands, 'command')} run{verdict}"
 
     @property
     def tests(self) -> TestSet | None:
@@ -126,7 +126,7 @@ class ScriptResult(Result):
                 name=f"{judgement['metamorphism']} ({number})",
                 outcome="failed" if judgement["violated"] else "passed",
                 kind="metamorphism",
-                message=f"{pluralize(judgement['violated'], 'violation')}. {judgement['message']}".strip()
+                message=f"{pluralise(judgement['violated'], 'violation')}. {judgement['message']}".strip()
                 if judgement["violated"]
                 else "",
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._clock import read_clock
-from .._text import pluralize
+from .._text import pluralise
 from ..core.capability import capability
 from ..core.execute import Execution
 from ..errors import Interrupted, OutOfBudget
@@ -48,7 +48,7 @@ def play(options: PlayOptions, execution: Execution[PlannedScript]) -> ScriptRes
     except Interrupted:
         interrupted = True
     except OutOfBudget:
-        rest = f"{plan.commands - player.command_count:,} of {pluralize(plan.commands, 'command')}"
+        rest = f"{plan.commands - player.command_count:,} of {pluralise(plan.commands, 'command')}"
         execution.unfinished.append(f"{rest}, from {player.current_call} on")
     return ScriptResult(
         script=plan.name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .._text import pluralize
+from .._text import pluralise
 from ..errors import ScriptError
 from .call_options import to_script_words
 from .commands import MAX_REPETITIONS, Command, Parameter, ParameterKind, find_command, suggest_command
@@ -105,7 +105,7 @@ def bind_call(call: Call, file: str) -> Statement:
     if count < required_count or (count > len(parameters) and not is_open_ended):
         position = call.arguments[len(parameters)].position if count > len(parameters) else call.position
         raise ScriptError(
-            f"Expected {command.signature}. Got {pluralize(count, 'argument')}.",
+            f"Expected {command.signature}. Got {pluralise(count, 'argument')}.",
             file=file,
             line=position.line,
             column=position.column,

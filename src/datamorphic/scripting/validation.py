@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .._files import to_local_path
-from .._text import pluralize, suggest_name
+from .._text import pluralise, suggest_name
 from .._validation import validate_seed
 from ..errors import DatamorphicError, ScriptError, UsageError
 from ..morphisms.case_files import validate_suffix
@@ -231,7 +231,7 @@ class _Validator:
             raise statement.fail(f"Scripts play scripts more than {MAX_PLAY_DEPTH} deep. Play this one directly.", 0)
         if path not in self.plan.scripts:
             if len(self.plan.scripts) == MAX_SCRIPTS:
-                raise statement.fail(f"More than {pluralize(MAX_SCRIPTS, 'script')} are played. Join some of them.", 0)
+                raise statement.fail(f"More than {pluralise(MAX_SCRIPTS, 'script')} are played. Join some of them.", 0)
             self.total_bytes += path.stat().st_size
             if self.total_bytes > MAX_TOTAL_BYTES:
                 raise statement.fail(

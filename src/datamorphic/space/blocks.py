@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._lazy import pd
-from .._text import format_short, pluralize
+from .._text import format_short, pluralise
 from .._validation import is_number
 from ..errors import DataError, SpaceError
 from .features import Codes, Continuous, Feature
@@ -105,7 +105,7 @@ class Block:
             f"{self.noun.capitalize()} {row} of {self.name!r}, {self.describe_position(place)}",
         )
         other_count = int(faults.any(axis=1).sum()) - 1
-        others = f" ({pluralize(other_count, f'more {self.noun}')} like it)" if other_count else ""
+        others = f" ({pluralise(other_count, f'more {self.noun}')} like it)" if other_count else ""
         if np.isnan(value):
             raise DataError(f"{where}: the value is missing (NaN){others}. Fill it, or leave the {self.noun} out.")
         if np.isinf(value):
@@ -382,7 +382,7 @@ def format_shape(shape: tuple[int, ...]) -> str:
     ('8 x 8', '50 values')
     """
     if len(shape) == 1:
-        return pluralize(shape[0], "value")
+        return pluralise(shape[0], "value")
     return " x ".join(map(str, shape)) if shape else "a single number"
 
 

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .._lazy import pd
-from .._text import format_short, pluralize, to_text
+from .._text import format_short, pluralise, to_text
 from ..errors import DataError, SpaceError
 from .encoding import encode
 from .features import Codes, Feature, Mask
@@ -329,7 +329,7 @@ class AllowedCombinations(Constraint):
         codes[:, self._locate(space)] = table[rng.integers(len(table), size=len(codes))]
 
     def __str__(self) -> str:
-        return f"{pluralize(len(self.table), 'valid combination')} of {', '.join(self.names)}"
+        return f"{pluralise(len(self.table), 'valid combination')} of {', '.join(self.names)}"
 
 
 Combinations = AllowedCombinations  # the name in pickles of version 0.1
@@ -609,7 +609,7 @@ class Rule(Constraint):
             satisfied = np.zeros(0, dtype=bool)
         if satisfied.shape != (len(codes),):
             raise DataError(
-                f"The constraint {self} must return True or False for each of {pluralize(len(codes), 'row')}. "
+                f"The constraint {self} must return True or False for each of {pluralise(len(codes), 'row')}. "
                 f"It returned {type(answer).__name__} of shape {np.shape(answer)}."
             )
         return satisfied

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._lazy import pd
-from .._text import pluralize
+from .._text import pluralise
 from .._typing import DataLike
 from .._validation import is_series
 from ..errors import DataError
@@ -46,7 +46,7 @@ def to_frame(names: Sequence[str], data: DataLike) -> pd.DataFrame:
         raise DataError(f"An array of shape {np.shape(rows)} is not a table of cases: {error}.") from None
     if len(frame.columns) != len(names):
         names_text = ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
-        raise DataError(f"Expected {pluralize(len(names), 'value')} per case ({names_text}). Got {len(frame.columns)}.")
+        raise DataError(f"Expected {pluralise(len(names), 'value')} per case ({names_text}). Got {len(frame.columns)}.")
     frame.columns = pd.Index(names)
     return frame
 
@@ -93,7 +93,7 @@ def join_target(data: Any, target: Any, space_blocks: Sequence[PlacedBlock] = ()
             f"Labels were given as target, but the data are neither a frame nor an array. Got {type(data).__name__}."
         )
     if len(labels) != len(frame):
-        raise DataError(f"There are {len(labels):,} labels for {pluralize(len(frame), 'case')}. Give one per case.")
+        raise DataError(f"There are {len(labels):,} labels for {pluralise(len(frame), 'case')}. Give one per case.")
     name = target.name if isinstance(target, pd.Series) and isinstance(target.name, str) and target.name else "target"
     while name in frame.columns:
         name += "_"

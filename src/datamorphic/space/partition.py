@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._text import pluralize
+from .._text import pluralise
 
 NOISE = -1  # the label of rows in no cluster
 MIN_AGREEMENT = 0.99  # adjusted Rand index from which two partitions agree
@@ -88,7 +88,7 @@ class RowPartition:
 
     def __str__(self) -> str:
         sizes = sorted(self.sizes, reverse=True)
-        text = pluralize(len(sizes), "cluster")
+        text = pluralise(len(sizes), "cluster")
         if sizes:
             texts = [f"{size:,}" for size in sizes[:MAX_SIZES_SHOWN]]
             if len(sizes) > MAX_SIZES_SHOWN:
@@ -96,4 +96,4 @@ class RowPartition:
             else:
                 joined = " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
             text += f" of {joined} {'row' if sizes == [1] else 'rows'}"
-        return f"{text}, {pluralize(self.noise, 'row')} of noise" if self.noise else text
+        return f"{text}, {pluralise(self.noise, 'row')} of noise" if self.noise else text

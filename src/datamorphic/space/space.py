@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from .._estimates import refuse_many_rows
 from .._lazy import pd
-from .._text import pluralize, suggest_name
+from .._text import pluralise, suggest_name
 from .._typing import DataLike
 from .._validation import (
     check_types,
@@ -358,7 +358,7 @@ class Space:
         if not all(isinstance(name, Hashable) for name in columns):
             reject("names", "Space.from_arrays", "a list of texts", names)
         if len(columns) != matrix.shape[1]:
-            raise DataError(f"There are {len(columns)} names for {pluralize(matrix.shape[1], 'column')}.")
+            raise DataError(f"There are {len(columns)} names for {pluralise(matrix.shape[1], 'column')}.")
         return cls.from_frame(pd.DataFrame(matrix, columns=columns).infer_objects(), **hints)
 
     # -- the features -------------------------------------------------------------------------------
@@ -388,7 +388,7 @@ class Space:
             f"of which {placed_block.block.size} are of the {placed_block.block.noun} {placed_block.block.name!r}"
             for placed_block in self.blocks
         ]
-        constraints_text = f", {pluralize(len(self.constraints), 'constraint')}" if self.constraints else ""
+        constraints_text = f", {pluralise(len(self.constraints), 'constraint')}" if self.constraints else ""
         return f"Space({', '.join(kinds)}{constraints_text}, moves={self.moves!r})"
 
     @cached_property
@@ -475,7 +475,7 @@ class Space:
         missing = [name for name in self.names if name not in frame.columns]
         if missing:
             raise DataError(
-                f"The data lack {pluralize(len(missing), 'column')} of this space: {', '.join(map(repr, missing[:6]))}"
+                f"The data lack {pluralise(len(missing), 'column')} of this space: {', '.join(map(repr, missing[:6]))}"
                 f"{', ...' if len(missing) > 6 else ''}. {suggest_name(missing[0], frame.columns)}"
             )
         open_ends = self.moves == "open"

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from .._tables import read_document, read_rows
-from .._text import pluralize
+from .._text import pluralise
 from ..errors import DataError
 from . import real_data
 from .figures import list_figures
@@ -25,7 +25,7 @@ TableBuilder = Callable[[Workbench], list[Row]]
 
 
 def _format_explorations(scale: Scale) -> str:
-    usual, slow = pluralize(scale.repetitions, "time"), pluralize(scale.slow, "time")
+    usual, slow = pluralise(scale.repetitions, "time"), pluralise(scale.slow, "time")
     return f"each exploration {usual}" + ("" if usual == slow else f" (data sets, growing pools: {slow})")
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._text import pluralize
+from .._text import pluralise
 from ..reporting.document import Drawing, Shape
 from ..reporting.panel import Floats, Panel, PanelItem
 from .rows import format_number
@@ -59,9 +59,9 @@ def draw_comparison_chart(rows: pd.DataFrame) -> Drawing | None:
         width=LEFT_PX + SIDE_PX + 40,
         height=panel.bottom + 48,
         shapes=items,
-        alt=f"Our figures over the published ones: {pluralize(len(both), 'figure')}, from {format_number(values.min())} to "
+        alt=f"Our figures over the published ones: {pluralise(len(both), 'figure')}, from {format_number(values.min())} to "
         f"{format_number(values.max())}. Half of ours are within {100 * difference:.3g}% of the published ones.",
-        caption=f"Half of {pluralize(len(both), 'figure')} are within {100 * difference:.3g}% of the published ones"
+        caption=f"Half of {pluralise(len(both), 'figure')} are within {100 * difference:.3g}% of the published ones"
         + (" (logarithmic axes)" if is_logarithmic else ""),
     )
 

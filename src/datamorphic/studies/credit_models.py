@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._text import pluralize
+from .._text import pluralise
 from ..data.loans.book import make_loan_book
 from ..data.loans.german_credit import german_credit_relations, load_german_credit
 from ..risk.credit.judging import WRONGNESS_EDGES
@@ -169,7 +169,7 @@ def _get_size(size: str) -> str:
 
 def format_amount(scale: Scale) -> str:
     """Return how much is measured."""
-    return f"{pluralize(scale.credit_repetitions, 'repetition')} on {pluralize(scale.loans, 'loan')}"
+    return f"{pluralise(scale.credit_repetitions, 'repetition')} on {pluralise(scale.loans, 'loan')}"
 
 
 def _get_sizes(family: ModelFamily) -> list[str]:
@@ -217,7 +217,7 @@ def build_ladder_table(table: str, bench: Workbench) -> list[Row]:
     full_loans = PUBLISHED_LOANS.get(job.data, PUBLISHED_LOANS["2016"])[0]
     notes = [DATA_NOTE]
     if not _is_full(scale):
-        repetitions = pluralize(scale.credit_repetitions, "repetition")
+        repetitions = pluralise(scale.credit_repetitions, "repetition")
         notes.append(SMALLER_NOTE.format(loans=scale.loans, repetitions=repetitions, published=full_loans))
     rows = []
     for figure in iterate_figures(frame):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._text import pluralize
+from .._text import pluralise
 from ..data.programs import programs
 from ..hunting.generator_base import Generator, GroupBatch
 from ..hunting.generators import find_generator, make_generator
@@ -63,7 +63,7 @@ def limit_budget(scale: Scale, generator: str, program: str = "", max_groups: in
 
 def format_amount(scale: Scale) -> str:
     """Describe how much is measured."""
-    return f"at most {pluralize(scale.trials, 'trial')} of each way"
+    return f"at most {pluralise(scale.trials, 'trial')} of each way"
 
 
 class GroupJob(Job):

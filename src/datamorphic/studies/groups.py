@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .._text import pluralize
+from .._text import pluralise
 from .group_spreads import Spreading, Timing
 from .group_trials import (
     SLOW,
@@ -141,7 +141,7 @@ def build_spread_table(table: str, bench: Workbench) -> list[Row]:
         if program in choose_programs(bench.scale):
             trials = count_spread_trials(bench.scale, figure.strategy)
             job = Spreading(program, relation, figure.strategy, trials, groups)
-            notes = [SETS_NOTE.format(pluralize(job.trials, "set"), groups)]
+            notes = [SETS_NOTE.format(pluralise(job.trials, "set"), groups)]
             notes += [CELLS_NOTE] if figure.measure.startswith("discrepancy") else []
             notes += [PNT_NOTE] if (table, figure.subject) == ("002-7", "Pnt") else []
             ours = bench.estimate(job, figure.measure)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._text import pluralize
+from .._text import pluralise
 from ..mutation.cross_validation import MEAN_RATIOS
 from ..mutation.kill_matrix import KILLED, SAME_BYTECODE, SURVIVED, UNREACHED
 from ..mutation.result import Mutation, count_by_killer
@@ -172,9 +172,9 @@ def make_job(subject: str, scale: Scale) -> Mutating:
 def format_amount(scale: Scale) -> str:
     """Describe how much is measured."""
     mutant_text = (
-        "all mutants" if scale.mutants is None else f"{pluralize(scale.mutants, 'mutant')} each, drawn at random"
+        "all mutants" if scale.mutants is None else f"{pluralise(scale.mutants, 'mutant')} each, drawn at random"
     )
-    sets = pluralize(scale.sets, "data set")
+    sets = pluralise(scale.sets, "data set")
     return f"{mutant_text}, {scale.inputs} inputs per relation, {scale.compared:,} compared, {sets} per rule"
 
 
@@ -225,7 +225,7 @@ def _build_overall_rows(table: str, job: Mutating, bench: Workbench) -> list[Row
         if count == 0:
             continue
         which = "that neither crash nor hang" if base == "running" else "that differ"
-        note = "" if math.isnan(count) else f"Ours is of {pluralize(int(count), 'mutant')} {which}."
+        note = "" if math.isnan(count) else f"Ours is of {pluralise(int(count), 'mutant')} {which}."
         full_note = f"{MUTANTS_NOTE} {DIFFERENT_LABELS_NOTE} {note}".strip()
         rows.append(bench.estimate(job, ours).to_row(f"all, {name}", KILLED_SHARE, full_note, 100 * theirs))
     mean = math.fsum(f.published for f in verdicts) / whole / len(find_relations(job.subject))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .._files import to_local_path
-from .._text import pluralize
+from .._text import pluralise
 from ..reporting.export import FilePath
 from ..reporting.junit import JUnitCase
 from .catalogue import STUDIES, TABLES, TABLES_WITHOUT_FIGURES, StudyEntry, TableBuilder
@@ -59,7 +59,7 @@ class StudyOverview(StudyResult):
     reports: Sequence[StudyReport]
 
     def __repr__(self) -> str:
-        return f"StudyOverview({self.scale}: {pluralize(len(self.reports), 'study', 'studies')})"
+        return f"StudyOverview({self.scale}: {pluralise(len(self.reports), 'study', 'studies')})"
 
     @property
     def counts(self) -> dict[VerdictKind, int]:

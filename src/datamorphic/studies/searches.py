@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, cast
 
-from .._text import pluralize
+from .._text import pluralise
 from ..data.products import make_product_queries, make_products
 from ..relations.check.run import check
 from ..relations.decades import find_decade
@@ -106,8 +106,8 @@ def _make_products(count: int, language: str, seed: int) -> pd.DataFrame:
 
 def format_amount(scale: Scale) -> str:
     """Return how much is measured."""
-    groups = "as many groups as published" if scale.search_groups is None else pluralize(scale.search_groups, "group")
-    return f"{groups} per relation on {pluralize(scale.products, 'product')}"
+    groups = "as many groups as published" if scale.search_groups is None else pluralise(scale.search_groups, "group")
+    return f"{groups} per relation on {pluralise(scale.products, 'product')}"
 
 
 def build_violation_table(table: str, bench: Workbench) -> list[Row]:
@@ -127,7 +127,7 @@ def build_violation_table(table: str, bench: Workbench) -> list[Row]:
         notes = [SYSTEM_NOTE.format(shop=shop, products=scale.products, engine=job.engine), TOKEN_NOTES[table]]
         notes += [ANY_WORD_NOTE] if job.rounded else []
         if group_count < published_groups:
-            notes.append(GROUPS_NOTE.format(groups=pluralize(group_count, "group")))
+            notes.append(GROUPS_NOTE.format(groups=pluralise(group_count, "group")))
         for figure in iterate_figures(frame):
             ours = bench.estimate(job, f"{figure.subject} {figure.measure}")
             rows.append(make_row(figure, table, job.variant, figure.subject, ours=ours, notes=notes))

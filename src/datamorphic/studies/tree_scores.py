@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
-from .._text import pluralize
+from .._text import pluralise
 from ..trees.boundaries import BEYOND, STEP, Offset
 from .intervals import estimate_mean, estimate_share
 from .published import published
@@ -59,8 +59,8 @@ def count_fewer_splits(scale: Scale) -> int:
 
 def format_amount(scale: Scale) -> str:
     """Describe how much is measured."""
-    less = pluralize(count_fewer_splits(scale), "seed")
-    return f"{pluralize(count_splits(scale), 'seed')} (inside cross-validation, other offsets: {less})"
+    less = pluralise(count_fewer_splits(scale), "seed")
+    return f"{pluralise(count_splits(scale), 'seed')} (inside cross-validation, other offsets: {less})"
 
 
 class TreeScores:
@@ -263,7 +263,7 @@ UNPUBLISHED_NOTE = "No published figure: the paper only suggests it."
 
 def format_training_amount(scale: Scale) -> str:
     """Describe how much is measured."""
-    return f"{pluralize(count_splits(scale), 'seed')}, {DRAWS} random choices each"
+    return f"{pluralise(count_splits(scale), 'seed')}, {DRAWS} random choices each"
 
 
 def build_training_table(bench: Workbench) -> list[Row]:

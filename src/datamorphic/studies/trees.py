@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._text import pluralize
+from .._text import pluralise
 from ..data.sets import OPENML, SHIPPED, TARGET, available, load
 from ..trees.coverage.mutation import measure_kills
 from ..trees.coverage.run import read_trees_and_rows
@@ -166,7 +166,7 @@ def count_trees(scale: Scale) -> int:
 
 def format_amount(scale: Scale) -> str:
     """Describe how much is measured."""
-    return f"{pluralize(count_trees(scale), 'tree')} of each data set"
+    return f"{pluralise(count_trees(scale), 'tree')} of each data set"
 
 
 def _measure_all_trees(bench: Workbench, name: str, measure: str) -> list[float]:

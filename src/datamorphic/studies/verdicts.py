@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from .._text import pluralize
+from .._text import pluralise
 from .rows import list_reasons, split_sentences
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def judge_study(study: Study) -> StudyVerdict:
     differing = counts[VerdictKind.NOT_REPRODUCIBLE]
     texts = [text for text, _ in reasons.most_common(MAX_REASONS)]
     if differing and kind is VerdictKind.NOT_REPRODUCIBLE:
-        texts.insert(0, f"{pluralize(differing, 'figure')} of {measured:,} differ, and we do not know why.")
+        texts.insert(0, f"{pluralise(differing, 'figure')} of {measured:,} differ, and we do not know why.")
     elif kind is VerdictKind.NOT_REPRODUCIBLE:
         texts.insert(0, "None of its figures were measured.")
     return StudyVerdict(

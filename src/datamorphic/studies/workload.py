@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from .._text import pluralize
+from .._text import pluralise
 from ..core.execute import Execution
 from ..data.learners import REFERENCE_MODELS
 from ..data.subjects import RULES
@@ -286,7 +286,7 @@ class Workbench:
                 on_piece=note_outcome,
             )
         if len(outcomes) < len(rounds):
-            execution.unfinished.append(f"{len(rounds) - len(outcomes):,} of {pluralize(len(rounds), 'job')}")
+            execution.unfinished.append(f"{len(rounds) - len(outcomes):,} of {pluralise(len(rounds), 'job')}")
         repetitions_by_job: dict[Job, list[Figures]] = {}
         for number, outcome in sorted(outcomes.items()):
             job, _ = rounds[number]
@@ -316,7 +316,7 @@ class _Pace:
         for job in jobs:
             self._weights[job.kind] += job.weight
         if jobs[0].label:  # other jobs show progress of their own
-            self._bar.show(pluralize(self._total, "job"), 0.0)
+            self._bar.show(pluralise(self._total, "job"), 0.0)
 
     def note_round(self, job: Job, outcome: MeasuredRound, workers: int) -> None:
         """Show that a round is done."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._text import pluralize
+from .._text import pluralise
 from ..errors import ModelError
 from ..space.outputs import Outputs
 from ..space.partition import RowPartition
@@ -68,7 +68,7 @@ class Clusterer(Learner):
         labels = np.asarray(labels)
         if labels.shape != (rows := training.x.shape[0],):
             raise ModelError(
-                f"The clusterer gave labels of shape {labels.shape} for {pluralize(rows, 'row')}. Return one label per row."
+                f"The clusterer gave labels of shape {labels.shape} for {pluralise(rows, 'row')}. Return one label per row."
             )
         return labels
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._lazy import pd
-from .._text import pluralize
+from .._text import pluralise
 from .._typing import ModelLike
 from ..errors import ModelError
 
@@ -27,7 +27,7 @@ class NearestRowClusterer:
         labels = np.asarray(getattr(model, "labels_", ()))
         if len(labels) != len(data):
             raise ModelError(
-                f"{type(model).__name__} has labels of {pluralize(len(labels), 'row')}, but the data have {len(data):,}. "
+                f"{type(model).__name__} has labels of {pluralise(len(labels), 'row')}, but the data have {len(data):,}. "
                 "Pass the data it was fitted on."
             )
         self.model = model

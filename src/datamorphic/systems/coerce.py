@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._lazy import pd
-from .._text import format_short, pluralize, redact
+from .._text import format_short, pluralise, redact
 from ..errors import BadAnswer, SystemDied, SystemHung, format_error_line
 from ..space.answers import is_collection, to_hashable
 from ..space.labels import MAX_LABEL_CHARACTERS, shorten_label, to_object_array
@@ -109,11 +109,11 @@ def _to_vector(answer: object, rows: int, scalar: bool) -> npt.NDArray[Any]:
     values = to_plain_array(answer, scalar=scalar)
     if values.ndim == 0:
         raise BadAnswer(
-            f"it gave a single {type(answer).__name__} for {pluralize(rows, 'row')}, not one answer per row. "
+            f"it gave a single {type(answer).__name__} for {pluralise(rows, 'row')}, not one answer per row. "
             "Wrap a function of one case with scalar=True"
         )
     if len(values) != rows:
-        raise BadAnswer(f"it gave {pluralize(len(values), 'answer')} for {pluralize(rows, 'row')}")
+        raise BadAnswer(f"it gave {pluralise(len(values), 'answer')} for {pluralise(rows, 'row')}")
     if values.ndim == 2 and values.shape[1] == 1 and not scalar:
         values = values[:, 0]
     if values.ndim > 1:

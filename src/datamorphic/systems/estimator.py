@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._lazy import pd
-from .._text import pluralize, suggest_name
+from .._text import pluralise, suggest_name
 from .._typing import SupportsPredict
 from ..errors import ModelError
 from ..space.blocks import PlacedBlock, is_single_block, restore_frame, to_arrays
@@ -167,7 +167,7 @@ class Estimator(Executor):
             return None
         if len(classes) != len(own_labels):
             raise ModelError(
-                f"{self.name} has {pluralize(len(own_labels), 'class', 'classes')} "
+                f"{self.name} has {pluralise(len(own_labels), 'class', 'classes')} "
                 f"({', '.join(map(repr, own_labels[:6]))}), but classes= names {len(classes)}."
             )
         self.labels = classes
@@ -222,12 +222,12 @@ class Estimator(Executor):
             if missing:
                 missing_text = ", ".join(map(repr, missing[:6])) + (", ..." if len(missing) > 6 else "")
                 raise ModelError(
-                    f"{self.name} was fitted on {pluralize(len(self.columns), 'column')}, but {len(missing)} of them are "
+                    f"{self.name} was fitted on {pluralise(len(self.columns), 'column')}, but {len(missing)} of them are "
                     f"not in the data: {missing_text}. {suggest_name(missing[0], column_names)}"
                 )
         elif self.width is not None and self.width != len(column_names):
             raise ModelError(
-                f"{self.name} was fitted on {pluralize(self.width, 'column')}, but the data have {len(column_names)}. "
+                f"{self.name} was fitted on {pluralise(self.width, 'column')}, but the data have {len(column_names)}. "
                 "Leave out columns that are not features, such as the target."
             )
 

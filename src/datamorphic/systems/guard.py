@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._clock import measure_slowdown, read_clock
-from .._text import pluralize, redact
+from .._text import pluralise, redact
 from .._validation import validate_integer
 from ..errors import Interrupted, SystemDied, SystemFailed, SystemHung, UsageError, format_error_line
 from ..space.outputs import Outputs, Status
@@ -171,7 +171,7 @@ class GuardedSystem(Wrapper):
         for part in parts:
             part.traits.apply_to(self.inner)
             if part.repeated_rows and not part.failures:
-                rows = pluralize(len(part.outputs), "row")
+                rows = pluralise(len(part.outputs), "row")
                 self.health.add_remark(
                     f"{self.name} failed on a batch of {rows} and answered each of them in smaller ones."
                 )
@@ -258,7 +258,7 @@ class GuardedSystem(Wrapper):
         if _is_answering_elsewhere(self._lanes[0], batch, other_rows, 16, self._raise_if_stopped):
             return True
         self._failures += result.failures
-        problem = f"{self.name} failed on all {pluralize(self._failures, 'row')} it was queried with"
+        problem = f"{self.name} failed on all {pluralise(self._failures, 'row')} it was queried with"
         hint = self.inner.hint or "Try it on one row of your data."
         raise SystemFailed(f"{problem}. The last error was {result.give_up_reason}. {hint}")
 

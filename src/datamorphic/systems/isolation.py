@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from .._clock import read_clock
-from .._text import pluralize
+from .._text import pluralise
 from .._validation import validate_timeout
 from ..errors import DatamorphicError, ModelError, SystemDied, SystemHung, SystemRaised, format_error_line
 from ..space.outputs import Outputs
@@ -42,7 +42,7 @@ class IsolatedSystem(RemoteSystem):
         """Send batches to the child together and return their outcomes."""
         from joblib.externals.loky.process_executor import BrokenProcessPool, ShutdownExecutorError
 
-        rows = pluralize(sum(map(len, batches)), "row")
+        rows = pluralise(sum(map(len, batches)), "row")
         try:
             child = self._ready_child()
             deadline = math.inf if self.timeout is None else read_clock() + self.timeout

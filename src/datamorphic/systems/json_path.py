@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._text import pluralize, suggest_name
+from .._text import pluralise, suggest_name
 from ..errors import ArgumentError, BadAnswer
 
 #: one step: .key, ['key'], ["key"], [3], [-1], [*] or .*
@@ -74,7 +74,7 @@ class JsonPath:
             if not isinstance(value, list):
                 raise BadAnswer(self._format_mismatch(number, f"a {_name_kind(value)}, not a list"))
             if not -len(value) <= step < len(value):
-                raise BadAnswer(self._format_mismatch(number, f"a list of {pluralize(len(value), 'element')}"))
+                raise BadAnswer(self._format_mismatch(number, f"a list of {pluralise(len(value), 'element')}"))
             return value[step]
         if not isinstance(value, Mapping):
             raise BadAnswer(self._format_mismatch(number, f"a {_name_kind(value)}, not an object"))

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._lazy import pd
-from .._text import pluralize, suggest_name
+from .._text import pluralise, suggest_name
 from .._validation import import_optional
 from ..errors import ModelError
 from ..space.outputs import Outputs
@@ -110,7 +110,7 @@ class OnnxModel(Executor):
             width = single_input.shape[1] if len(single_input.shape) > 1 else None
             if isinstance(width, int) and width != len(frame.columns):
                 raise ModelError(
-                    f"{self.name} takes {pluralize(width, 'column')}, but the data have {len(frame.columns)}. "
+                    f"{self.name} takes {pluralise(width, 'column')}, but the data have {len(frame.columns)}. "
                     "Leave out columns that are not features, such as the target."
                 )
             if width != 1 or single_input.name not in frame.columns:

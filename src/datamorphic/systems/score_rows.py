@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._lazy import pd
-from .._text import pluralize
+from .._text import pluralise
 from ..errors import BadAnswer, ModelError
 from ..space.labels import to_label_array, to_label_key
 from ..space.outputs import Outputs, Status
@@ -43,7 +43,7 @@ class AnswerReading:
         """
         array = to_plain_array(answer)
         if array.ndim == 0 or len(array) != rows:
-            raise BadAnswer(f"it gave {pluralize(len(np.atleast_1d(array)), 'answer')} for {pluralize(rows, 'row')}")
+            raise BadAnswer(f"it gave {pluralise(len(np.atleast_1d(array)), 'answer')} for {pluralise(rows, 'row')}")
         if self.form != "scores" and array.ndim == 2 and array.shape[1] == 1:
             array = array[:, 0]
         width = len(self.labels)

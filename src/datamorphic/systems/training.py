@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._lazy import pd
-from .._text import pluralize
+from .._text import pluralise
 from ..errors import DataError
 from ..space.points import RowSelection
 
@@ -70,7 +70,7 @@ class Training:
             shapes = " and ".join(str(np.shape(table)) for table in (self.x, self.t))
             raise DataError(f"Training rows and test cases need a column for each attribute. Got shapes {shapes}.")
         if self.y.shape != self.x.shape[:1]:
-            rows = pluralize(self.x.shape[0], "training row")
+            rows = pluralise(self.x.shape[0], "training row")
             raise DataError(f"{rows} need a label each. Got shape {self.y.shape}.")
         if not self.x.shape[0] or not self.t.shape[0]:
             raise DataError("A learner needs at least one training row and one test case. Got none.")
@@ -280,4 +280,4 @@ class TrainingBatch:
         self.trainings, self.training_index, self.case_index, self.width = state
 
     def __repr__(self) -> str:
-        return f"Trainings({pluralize(len(self.trainings), 'training set')}, {pluralize(len(self), 'case')})"
+        return f"Trainings({pluralise(len(self.trainings), 'training set')}, {pluralise(len(self), 'case')})"

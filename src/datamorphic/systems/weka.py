@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._text import format_short, pluralize, suggest_name
+from .._text import format_short, pluralise, suggest_name
 from .._validation import reject
 from ..errors import ArgumentError, BadAnswer, DataError, DatamorphicError, ModelError
 from .weka_attributes import TableLike, WekaColumns, build_class_array, encode_labels, find_declared_labels, to_labels
@@ -162,7 +162,7 @@ class Weka:
         targets, columns = to_labels(y), WekaColumns.from_table(X)
         labels, rows = find_declared_labels(targets, classes), columns.encode_rows(X)
         if len(targets) != len(rows):
-            raise DataError(f"{pluralize(len(rows), 'training row')} need a label each. Got {len(targets)}.")
+            raise DataError(f"{pluralise(len(rows), 'training row')} need a label each. Got {len(targets)}.")
         rows[:, -1] = targets if labels is None else encode_labels(targets, labels)
         attributes = columns.to_attributes(labels)
         weka.fit(model, weka.make_header(attributes), rows)

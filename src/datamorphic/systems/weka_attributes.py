@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._lazy import pd
-from .._text import format_short, pluralize, suggest_name
+from .._text import format_short, pluralise, suggest_name
 from .._validation import reject
 from ..errors import DataError
 from .weka_jvm import Attribute, Floats
@@ -97,7 +97,7 @@ class WekaColumns:
         numbers = _to_numbers(table) if not any(self.values) else None
         frame: Any = _to_frame(table) if numbers is None else numbers
         if frame.shape[1] != len(self.names):
-            problem = f"was fitted on {pluralize(len(self.names), 'column')}, but the data have {frame.shape[1]}"
+            problem = f"was fitted on {pluralise(len(self.names), 'column')}, but the data have {frame.shape[1]}"
             raise DataError(f"The classifier {problem}. Leave out columns that are not features, such as the target.")
         rows = np.empty((len(frame), len(self.names) + 1))
         rows[:, -1] = np.nan

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._clock import read_clock
 from .._stats import compute_wilson_interval
-from .._text import format_percent, pluralize
+from .._text import format_percent, pluralise
 from ..errors import Interrupted, OutOfBudget
 from ..morphisms.subject import SubjectUnderTest
 from ..relations.base import HOLDS, UNDEFINED, VIOLATED, JudgedGroups, SystemRelation, get_relation_name
@@ -64,22 +64,22 @@ class AssertionOutcome:
         lines = [f"{self.system} violates {self.relation!r}: {self.says}."]
         if self.replayed_count:
             verb = "does" if self.replayed_count == 1 else "do"
-            known_cases = pluralize(self.replayed_count, "case")
+            known_cases = pluralise(self.replayed_count, "case")
             lines.append(f"{known_cases} that violated it before still {verb} (replayed first).")
         if self.violated_count:
             interval = compute_wilson_interval(self.violated_count, self.cases)
             share, low, high = map(format_percent, (self.violated_count / self.cases, *interval))
             verb = "violates" if self.violated_count == 1 else "violate"
-            cases = pluralize(self.cases, "case")
+            cases = pluralise(self.cases, "case")
             lines.append(
                 f"{self.violated_count:,} of {cases} {verb} it: {share} ({low} to {high} with 95% confidence)."
             )
         elif self.replayed_count:
-            lines.append(f"None of {pluralize(self.cases, 'new case')} violates it.")
+            lines.append(f"None of {pluralise(self.cases, 'new case')} violates it.")
         elif self.undefined_count:
             lines = [f"It is unknown whether {self.system} satisfies {self.relation!r}: {self.says}."]
         if self.undefined_count:
-            all_cases = pluralize(self.cases + self.undefined_count, "case")
+            all_cases = pluralise(self.cases + self.undefined_count, "case")
             reason = self.unjudged_reason or "without a reason"
             lines.append(f"It gave no answer to {self.undefined_count:,} of {all_cases}: {reason}.")
         if self.remark:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._text import pluralize
+from .._text import pluralise
 from ..errors import ModelError
 from .descent import find_leaves
 from .pipeline import Preprocessing
@@ -85,7 +85,7 @@ class Forest:
     domains: Mapping[int, Domain] = field(default_factory=dict)  # the allowed values; others count as missing
 
     def __repr__(self) -> str:
-        leaves = pluralize(sum(len(tree.leaves) for tree in self.trees), "leaf", "leaves")
+        leaves = pluralise(sum(len(tree.leaves) for tree in self.trees), "leaf", "leaves")
         tree_count = f"{len(self.trees):,} trees, " if len(self.trees) != 1 else ""
         return f"Forest({tree_count}{leaves}, of {self.owner})"
 

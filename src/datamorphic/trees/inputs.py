@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._lazy import pd
-from .._text import format_short, pluralize, suggest_name, to_text
+from .._text import format_short, pluralise, suggest_name, to_text
 from .._typing import DataLike
 from ..errors import ArgumentError, DataError, ModelError
 from ..space.encoding import to_numbers
@@ -206,7 +206,7 @@ def read_table(
         if missing:
             listed = ", ".join(map(repr, missing[:6])) + (", ..." if len(missing) > 6 else "")
             raise ModelError(
-                f"{owner} was fitted on {pluralize(len(columns), 'column')}, but {len(missing)} of them are not in the "
+                f"{owner} was fitted on {pluralise(len(columns), 'column')}, but {len(missing)} of them are not in the "
                 f"data: {listed}. {suggest_name(missing[0], frame.columns)}"
             )
         extra = [str(name) for name in frame.columns if name not in columns]
@@ -215,7 +215,7 @@ def read_table(
         frame = frame[columns]
     elif width != len(frame.columns):
         raise ModelError(
-            f"{owner} was fitted on {pluralize(width, 'column')} but the data have {len(frame.columns)}. Give the "
+            f"{owner} was fitted on {pluralise(width, 'column')} but the data have {len(frame.columns)}. Give the "
             "columns it was fitted on, in the same order. If the target is among them, name it: target=..."
         )
     if not len(frame):
@@ -237,7 +237,7 @@ def _to_frame(data: DataLike, columns: list[str] | None, width: int, owner: str,
         )
     if array.shape[1] != width:
         raise ModelError(
-            f"{owner} was fitted on {pluralize(width, 'column')} but the data have {array.shape[1]}. Leave out the "
+            f"{owner} was fitted on {pluralise(width, 'column')} but the data have {array.shape[1]}. Leave out the "
             "columns that are not inputs, such as the target."
         )
     frame = pd.DataFrame(array, columns=columns or [f"x{j}" for j in range(width)])

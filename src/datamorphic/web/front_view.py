@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._text import pluralize
+from .._text import pluralise
 from ..errors import UsageError
 from ..exploration.changes import format_answers, format_changes, format_value, measure_changes, thin_rows
 from ..exploration.front import Front
@@ -294,12 +294,12 @@ class FrontView:
             lines.append(f"Found by walk {walk}. The file does not say which seed case it started from.")
         others = int((front.walk == walk).sum()) - 1
         lines.append(
-            f"The walk ({str(front.walked_by[number]).replace('_', ' ')}) ran {pluralize(int(front.walk_runs[walk]), 'new case')}"
-            + (f" and found {pluralize(others, 'other pair')}." if others else ".")
+            f"The walk ({str(front.walked_by[number]).replace('_', ' ')}) ran {pluralise(int(front.walk_runs[walk]), 'new case')}"
+            + (f" and found {pluralise(others, 'other pair')}." if others else ".")
         )
         narrowing = int(front.pair_runs[number])
         lines.append(
-            f"Narrowing the pair took {pluralize(narrowing, 'case')}." if narrowing else "The pair was not narrowed."
+            f"Narrowing the pair took {pluralise(narrowing, 'case')}." if narrowing else "The pair was not narrowed."
         )
         return lines
 

@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 from dataclasses import dataclass
 
-from .._text import pluralize
+from .._text import pluralise
 from ..errors import UsageError
 from .folder import ServedFolder
 
@@ -77,7 +77,7 @@ def find_classes(file: str, source: str) -> list[TestSystemClass]:
         marks_by_class[node.name] = marks
         counts = Counter(kind for kinds in marks.values() for kind in kinds)
         if counts and not node.name.startswith("_"):
-            summary = ", ".join(pluralize(count, kind) for kind, count in counts.items())
+            summary = ", ".join(pluralise(count, kind) for kind, count in counts.items())
             classes.append(TestSystemClass(file=file, name=node.name, summary=summary))
     return classes
 

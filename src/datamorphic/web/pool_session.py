@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .._files import write_file
-from .._text import pluralize, to_jsonable
+from .._text import pluralise, to_jsonable
 from ..cli.console import to_option_words
 from ..errors import DatamorphicError, Interrupted, ScriptError, format_error_line
 from ..exploration.front import Front
@@ -249,12 +249,12 @@ class PoolSession:
         """Return what commands changed in a pool, in words."""
         parts = []
         if pairs := [exploration["pairs"] for exploration in pool.explorations[before["explorations"] :]]:
-            parts.append(pluralize(sum(pairs), "border pair"))
+            parts.append(pluralise(sum(pairs), "border pair"))
         added = after["cases"] - before["cases"]
         if added:
-            parts.append(f"{pluralize(abs(added), 'case')} {'added' if added > 0 else 'removed'}")
+            parts.append(f"{pluralise(abs(added), 'case')} {'added' if added > 0 else 'removed'}")
         if after["runs"] > before["runs"]:
-            parts.append(pluralize(after["runs"] - before["runs"], "run"))
+            parts.append(pluralise(after["runs"] - before["runs"], "run"))
         if files := pool.files[before["files"] :]:
             parts.append(f"written: {', '.join(path.name for path in files)}")
         return f"{', '.join(parts) or 'done'} ({seconds:.1f} s)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..._lazy import pd
-from ..._text import format_percent, format_short, pluralize
+from ..._text import format_percent, format_short, pluralise
 from ...core.result import Example, Finding
 from ...errors import BudgetSpent, UsageError
 from ...reporting.document import Section, Table
@@ -45,14 +45,14 @@ def measure_adequacy(context: CheckContext, budget: CheckBudget) -> CheckFinding
         coverage, remark = own
         kind = "its trees" if len(coverage.trees) > 1 else "the tree"
         if coverage.rows < len(inputs):  # more inputs would reach more leaves
-            first_inputs = pluralize(coverage.rows, "input")
+            first_inputs = pluralise(coverage.rows, "input")
             basis = f"{format_percent(coverage.share)} of the leaves of {kind} are reached by the first {first_inputs}"
             return CheckFindings(basis=basis)
     else:
         coverage, remark = _cover_surrogate(context, budget)
         kind = "a tree that imitates the model"
-    leaves = pluralize(coverage.leaves, "leaf", "leaves")
-    basis = f"{leaves} of {kind}, {format_percent(coverage.share)} reached by {pluralize(len(inputs), 'input')}"
+    leaves = pluralise(coverage.leaves, "leaf", "leaves")
+    basis = f"{leaves} of {kind}, {format_percent(coverage.share)} reached by {pluralise(len(inputs), 'input')}"
     if coverage.share >= MIN_COVERED_SHARE:
         return CheckFindings(basis=basis + remark)
     missing = coverage.uncovered(MAX_LEAVES_LISTED)
@@ -122,7 +122,7 @@ def _format_kills(forest: Forest, coverage: Coverage) -> str:
         return ""
     score = measure_kills(forest, coverage, progress=False)
     killed = int(score.killed.sum())
-    mutants = pluralize(len(score.counts), "small error")
+    mutants = pluralise(len(score.counts), "small error")
     return f"; of {mutants} planted in it one by one, they would reveal {killed:,} ({format_percent(score.score)})"
 
 

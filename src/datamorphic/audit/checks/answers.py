@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from ..._text import pluralize
+from ..._text import pluralise
 from ...core.result import Example, Finding, count_rows, format_share
 from ...errors import BudgetSpent, OutOfBudget, SystemFailed
 from ...relations.base import HOLDS, VIOLATED, JudgedGroups, Relation
@@ -138,7 +138,7 @@ def check_answers(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     context.query_rows = context.sample_rows(rows)[: len(outputs)]
     context.match_labels()
     if len(outputs) >= MIN_ROWS_TO_FAIL and not outputs.ok.any():
-        rows_text = pluralize(len(outputs), "row")
+        rows_text = pluralise(len(outputs), "row")
         message = f"{context.subject.name} gave no answer to any of {rows_text}: {format_answer(outputs, 0)}."
         raise SystemFailed(f"{message} {context.sut.hint}".strip())
     findings = (
@@ -147,7 +147,7 @@ def check_answers(context: CheckContext, budget: CheckBudget) -> CheckFindings:
         # the system failed on a batch although it answers each of its rows
         + [Finding(**get_facts("answers.batch"), detail=remark) for remark in context.remarks[:1]]
     )
-    basis = pluralize(len(outputs), "given input")
+    basis = pluralise(len(outputs), "given input")
     try:
         probes, probe_outputs = _query(
             context, budget, make_probes(context, context.count_affordable(budget.remaining(0.7), MAX_PROBES))
@@ -155,7 +155,7 @@ def check_answers(context: CheckContext, budget: CheckBudget) -> CheckFindings:
         for finding in _find_unanswered(context, budget, probes, probe_outputs, "made"):
             if not any(_is_same_fault(finding, other) for other in findings):
                 findings.append(finding)
-        basis += f" and {pluralize(len(probe_outputs), 'generated one')}, at the bounds of the space and inside it"
+        basis += f" and {pluralise(len(probe_outputs), 'generated one')}, at the bounds of the space and inside it"
         if "answers" in context.known_failures:
             failures, failure_outputs = _query(context, budget, context.known_failures["answers"])
             if not findings:

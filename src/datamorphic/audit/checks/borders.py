@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..._text import format_percent, pluralize
+from ..._text import format_percent, pluralise
 from ...core.result import Example, Finding, format_share
 from ...errors import BudgetSpent
 from ...exploration.diff.diff import Difference
@@ -77,7 +77,7 @@ def explore_borders(context: CheckContext, budget: CheckBudget) -> CheckFindings
         return CheckFindings(
             basis="no walk ended within its share of the budget", conclusive=False, skip_reason="share too small"
         )
-    basis = f"{pluralize(front.walks, 'walk')}, {pluralize(len(front), 'border pair')}"
+    basis = f"{pluralise(front.walks, 'walk')}, {pluralise(len(front), 'border pair')}"
     return CheckFindings(basis=basis, sections=_build_sections(budget, front))
 
 
@@ -98,7 +98,7 @@ def _build_sections(budget: CheckBudget, front: Front) -> list[Section]:
 
 def _build_overview(front: Front) -> Section:
     return Section(
-        heading=f"Where the answer changes: {pluralize(len(front), 'border pair')}",
+        heading=f"Where the answer changes: {pluralise(len(front), 'border pair')}",
         text=_describe_front(front),
         picture=build_scatter(front),
     )
@@ -141,7 +141,7 @@ def compare_with_baseline(context: CheckContext, budget: CheckBudget) -> CheckFi
     with budget.limit():
         change = context.baseline.diff(context.front)
     budget.counter.calls += change.calls
-    basis = f"{pluralize(len(change.judged), 'pair')}, {pluralize(change.rows_asked, 'given input')}"
+    basis = f"{pluralise(len(change.judged), 'pair')}, {pluralise(change.rows_asked, 'given input')}"
     if change.unchanged:
         section = Section(heading="The border has not moved", text=_describe_change(change), state="good")
         return CheckFindings(basis=basis, sections=[section])
@@ -171,7 +171,7 @@ def compare_with_baseline(context: CheckContext, budget: CheckBudget) -> CheckFi
         detail += " The model is undecided about nearly all of them: its two best scores hardly differ."
     else:
         title = "The answers have changed since the baseline, but not for any given row"
-        detail = f"None of {pluralize(change.rows_asked, 'given row')} gets another answer than from the baseline."
+        detail = f"None of {pluralise(change.rows_asked, 'given row')} gets another answer than from the baseline."
     if change.rows_asked and len(change.judged):
         detail += f" Between the given rows, {format_percent(change.kept)} of the places where the answer changes have not moved."
     section = Section(heading="The border between the answers, old and new", text=_describe_change(change))

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from ..._lazy import pd
-from ..._text import pluralize
+from ..._text import pluralise
 from ...core.result import Finding, count_rows, format_share
 from ...space.labels import to_label_key
 from ..case_text import format_label
@@ -25,7 +25,7 @@ def check_classes(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     labels = [] if context.truth is None else context.truth.tolist()
     truth = Counter(label for label in labels if not (pd.api.types.is_scalar(label) and pd.isna(label)))
     total = sum(context.label_counts.values())
-    basis = f"{pluralize(len(predicted_labels), 'class', 'classes')} in {pluralize(total, 'answer')}"
+    basis = f"{pluralise(len(predicted_labels), 'class', 'classes')} in {pluralise(total, 'answer')}"
     vocabulary = {to_label_key(label) for label in declared_labels} | predicted_labels
     if truth and not {to_label_key(label) for label in truth} & vocabulary:
         basis += "; the labels of the data are not classes of the model, and were ignored"
@@ -46,7 +46,7 @@ def check_classes(context: CheckContext, budget: CheckBudget) -> CheckFindings:
             Finding(
                 **get_facts("classes.one"),
                 title=f"Every input gets the same answer: {format_label(only_label)}",
-                detail=f"All of {pluralize(total, 'answer')} to given and generated inputs are the same.",
+                detail=f"All of {pluralise(total, 'answer')} to given and generated inputs are the same.",
                 cases=total,
                 cases_tried=total,
                 affected_rows=int(context.answers.ok.sum()),

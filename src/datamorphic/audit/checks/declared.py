@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._text import format_percent, pluralize
+from ..._text import format_percent, pluralise
 from ...core.result import Example, Finding, format_share
 from ...errors import BudgetSpent
 from ...exploration.changes import format_answers
@@ -66,7 +66,7 @@ class _Trials:
     def summarise(self, noun: str, findings: Sequence[Finding]) -> CheckFindings:
         """Return what the check returns."""
         cases = sum(trial.judged for trial in self.trials)
-        basis = [f"{pluralize(len(self.trials), noun)}, {pluralize(cases, 'case')}"] if self.trials else []
+        basis = [f"{pluralise(len(self.trials), noun)}, {pluralise(cases, 'case')}"] if self.trials else []
         basis += [f"{name} is not an input of the model" for name in self.unseen]
         conclusive = bool(self.trials or self.unseen)
         skip_reason: SkipReason = "" if conclusive else "inapplicable"
@@ -105,7 +105,7 @@ def _try_relation(
     share_text = format_share(violated, judged)
     if known_result is not None and len(known_result.groups.violations):
         known_violated, known_count = known_result.groups.count(VIOLATED), len(known_result.groups)
-        known_text = f"{known_violated} of {pluralize(known_count, 'case')} that violated it before"
+        known_text = f"{known_violated} of {pluralise(known_count, 'case')} that violated it before"
         if not violated:
             return _RelationTrial(
                 result=known_result,

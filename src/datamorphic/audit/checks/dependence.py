@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..._stats import compute_wilson_interval
-from ..._text import format_percent, format_short, pluralize
+from ..._text import format_percent, format_short, pluralise
 from ...core.result import Example, Finding, count_rows, format_share
 from ...errors import BudgetSpent
 from ...reporting.document import Section, Table
@@ -56,7 +56,7 @@ def check_dependence(context: CheckContext, budget: CheckBudget) -> CheckFinding
         findings += _find_saturated_features(context, responses, truth)
     except BudgetSpent:
         skipped = True
-    basis = f"{pluralize(rows, 'row')}, {pluralize(len(responses), 'feature')}"
+    basis = f"{pluralise(rows, 'row')}, {pluralise(len(responses), 'feature')}"
     return CheckFindings(
         basis=basis + ("; there was no time for more" if skipped else ""),
         findings=findings,
@@ -174,7 +174,7 @@ def _find_errors_by_category(
             p_value = float(stats.ttest_1samp(residuals, 0.0).pvalue) if residuals.std() else 0.0
             if p_value < min(worst, significance):
                 worst = p_value
-                rows_text = pluralize(len(residuals), "real row")
+                rows_text = pluralise(len(residuals), "real row")
                 text = f"The labels of {rows_text} with {name} differ from the answers by {residuals.mean():+.3g} on average."
             continue
         for answer in np.unique(answers[inside]):
@@ -187,7 +187,7 @@ def _find_errors_by_category(
             if p_value < min(worst, significance / len(responses.codes.labels)):
                 worst = p_value
                 label = responses.codes.labels[int(answer)]
-                text = f"Of {pluralize(total, 'real row')} with {name} that are answered {label}, {wrong} are labelled otherwise."
+                text = f"Of {pluralise(total, 'real row')} with {name} that are answered {label}, {wrong} are labelled otherwise."
     return text
 
 
@@ -213,8 +213,8 @@ def _build_category_finding(context: CheckContext, responses: Responses, respons
         **get_facts("dependence.like categories"),
         about=response.feature,
         title=f"All categories of {response.feature} are treated alike, although their labels differ",
-        detail=f"No answer and no score of {pluralize(count, 'real row')} changed with any of "
-        f"{pluralize(len(response.values), 'category', 'categories')} of {response.feature}. {evidence}",
+        detail=f"No answer and no score of {pluralise(count, 'real row')} changed with any of "
+        f"{pluralise(len(response.values), 'category', 'categories')} of {response.feature}. {evidence}",
         **count_rows(count, count),
         examples=(_build_example(responses, response),),
     )
@@ -247,7 +247,7 @@ def _build_inert_finding(
         about=names[0] if len(names) == 1 else "",
         title=title,
         confidence=(0.9 if telling else 0.8) if responses.own_scores is not None or responses.numeric else 0.6,
-        detail=f"No {what} of {pluralize(count, 'real row')} changed with any value of {subject}.{evidence}",
+        detail=f"No {what} of {pluralise(count, 'real row')} changed with any value of {subject}.{evidence}",
         **count_rows(count, count),
         examples=(_build_example(responses, inert[0]),),
     )
@@ -281,7 +281,7 @@ def _find_like_categories(context: CheckContext, responses: Responses) -> list[F
             **get_facts("dependence.merged categories"),
             about=unique_features[0] if len(unique_features) == 1 else "",
             title=f"Some categories are treated exactly alike: {names_text}",
-            detail=f"They get the same scores in all of {pluralize(len(responses.inputs), 'real row')}: {'; '.join(groups[:8])}.",
+            detail=f"They get the same scores in all of {pluralise(len(responses.inputs), 'real row')}: {'; '.join(groups[:8])}.",
             **count_rows(len(responses.inputs), len(responses.inputs)),
         )
     ]
@@ -422,7 +422,7 @@ def _tabulate_effects(responses: Responses) -> Section:
     quantity = "answer" if towards is None else f"score of {format_short(towards)}"
     return Section(
         heading="How many answers each feature changes",
-        text=f"{pluralize(len(responses.inputs), 'real row')}, each with all values of one feature and its own values of "
+        text=f"{pluralise(len(responses.inputs), 'real row')}, each with all values of one feature and its own values of "
         f"everything else. A direction is named if the {quantity} moves in it only, for nearly all rows. It "
         "is flat where the feature changes nothing for any row.",
         table=Table(

@@ -7,7 +7,7 @@ import functools
 
 import numpy as np
 
-from ..._text import pluralize
+from ..._text import pluralise
 from ...core.result import Finding, count_rows, format_share
 from ...relations.base import UNDEFINED, VIOLATED, Relation
 from ...relations.check.runner import run_relation_check
@@ -55,7 +55,7 @@ def _check_relation(name: str, context: CheckContext, budget: CheckBudget) -> Ch
     groups = result.groups
     violating_cases = len(np.unique(groups.rows[groups.verdicts == VIOLATED]))
     judged_cases = len(np.unique(groups.rows[groups.verdicts <= VIOLATED]))
-    basis = f"{pluralize(judged_cases, 'case')}, {pluralize(groups.judged_count, 'comparison')}"
+    basis = f"{pluralise(judged_cases, 'case')}, {pluralise(groups.judged_count, 'comparison')}"
     if violating_cases and relation.whole:
         context.query_dependent = True
         context.unstable |= name == "repeats"
@@ -71,7 +71,7 @@ def _check_relation(name: str, context: CheckContext, budget: CheckBudget) -> Ch
         facts["level"], known_text = "advice", " That is known of this kind of model."
     smallest = result.smallest if result.smallest is not None and len(result.smallest) else groups.violations
     batch_rows = 0 if smallest.batch is None else len(smallest.batch)
-    batch_text = f" in a batch of {pluralize(batch_rows, 'row')}"
+    batch_text = f" in a batch of {pluralise(batch_rows, 'row')}"
     phrases = {
         "repeats": (" at first", "and when queried again"),
         "row order": (batch_text, "and with its rows in another order"),

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._lazy import pd
-from ..._text import format_percent, pluralize
+from ..._text import format_percent, pluralise
 from ...core.result import Example, Finding, count_rows, format_share
 from ...reporting.document import Section, Table
 from ...systems.isolation import use_one_blas_thread
@@ -65,7 +65,7 @@ def check_identifiers(context: CheckContext, budget: CheckBudget) -> CheckFindin
     """Shuffle the columns that look like identifiers, and count the answers that change."""
     roles = context.identifiers
     if not roles:
-        return CheckFindings(basis=f"none of {pluralize(len(context.columns), 'column')} looks like an identifier")
+        return CheckFindings(basis=f"none of {pluralise(len(context.columns), 'column')} looks like an identifier")
     influence = measure_influence(context, budget)
     findings = []
     for name, role in roles.items():
@@ -97,7 +97,7 @@ def check_identifiers(context: CheckContext, budget: CheckBudget) -> CheckFindin
             )
         )
     names = f": {', '.join(roles)}" if roles else ""
-    basis = f"{pluralize(len(roles), 'column')} of {len(context.columns)} look like identifiers{names}"
+    basis = f"{pluralise(len(roles), 'column')} of {len(context.columns)} look like identifiers{names}"
     return CheckFindings(basis=basis, findings=findings)
 
 
@@ -155,7 +155,7 @@ def check_leaks(context: CheckContext, budget: CheckBudget) -> CheckFindings:
         suspects = [name for name in errors if errors[name] <= MAX_ERROR_OF_LEAK and name not in identifiers]
         best = min(errors, key=errors.__getitem__)
         score = "of the variance explained" if rows.numbers else "of the labels right, averaged over the classes"
-        count = pluralize(len(context.columns), "feature")
+        count = pluralise(len(context.columns), "feature")
         basis = f"{count}; the best alone is {best}: {format_percent(1 - errors[best])} {score}"
         others = [name for name in context.space.names if name not in suspects and name not in identifiers]
         if not suspects or not others:
@@ -305,7 +305,7 @@ def _build_leak_finding(
         level="concern" if concern else "advice",
         confidence=0.8 if concern else 0.6,
         detail=f"From {name} alone a small tree {strength} of rows that it has not seen"
-        f"{'' if rows.numbers else ', averaged over the classes'}; {pluralize(other_count, 'other feature')} together reach "
+        f"{'' if rows.numbers else ', averaged over the classes'}; {pluralise(other_count, 'other feature')} together reach "
         f"{format_percent(1 - other_error)}. {format_share(changed, tried, 'row')} get another answer if only {name} is that "
         f"of another row{', more than for any other feature' if leans else ''}.",
         remedy=f"Find out when {name} is recorded. If it is known only after the outcome, or is derived from it, remove it and "
@@ -342,7 +342,7 @@ def check_duplicates(context: CheckContext, budget: CheckBudget) -> CheckFinding
     natural_count, reference_count = int((counts[places] > 1).sum()), len(reference_keys)
     natural_share = natural_count / max(reference_count, 1)
     count, total = int(repeated.sum()), len(keys)
-    basis = f"{count:,} of {pluralize(total, 'row')} are among {pluralize(reference_count, 'training row')}"
+    basis = f"{count:,} of {pluralise(total, 'row')} are among {pluralise(reference_count, 'training row')}"
     if natural_count:
         basis += f"; {format_percent(natural_share)} of the training rows repeat among themselves"
     # Rows drawn like the training rows repeat as often as these do; one is added so that a rate of 0 can be exceeded.

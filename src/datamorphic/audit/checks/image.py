@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..._text import format_percent, format_short, pluralize
+from ..._text import format_percent, format_short, pluralise
 from ...core.result import Finding, format_share
 from ...errors import BudgetSpent
 from ...runs.flow import ask
@@ -68,7 +68,7 @@ def _check_block(context: CheckContext, budget: CheckBudget, placed_block: Place
         return [], "no image got an answer"
     shares = _try_values(context, budget, placed_block, images, own_outputs, levels)
     noun = "pixel" if isinstance(block, Image) else "value"
-    basis = f"{pluralize(block.size, noun)} of {pluralize(count, block.noun)}, set to both ends of the range"
+    basis = f"{pluralise(block.size, noun)} of {pluralise(count, block.noun)}, set to both ends of the range"
     usual_share = float(np.quantile(shares.max(axis=0), OTHERS_QUANTILE))
     order_by_share = np.argsort(-shares.max(axis=0), kind="stable")[:MAX_CONFIRMED_PIXELS].tolist()
     candidates = [place for place in order_by_share if shares[:, place].max() >= MIN_LED_SHARE]

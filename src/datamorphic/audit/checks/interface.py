@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._lazy import pd
-from ..._text import format_short, pluralize
+from ..._text import format_short, pluralise
 from ...core.result import Example, Finding, format_share
 from ...errors import BudgetSpent, Interrupted, format_error_line
 from ...reporting.document import Section, Table
@@ -84,10 +84,10 @@ class _FormTrial:
         if self.failed:
             remark = self.message
             if self.failed < self.rows:
-                response += f" for {self.failed:,} of {pluralize(self.rows, 'row')}"
+                response += f" for {self.failed:,} of {pluralise(self.rows, 'row')}"
                 remark = f"{_list_names(self.columns)}: {remark}" if self.columns else remark
         elif self.changed:
-            remark = f"{self.changed:,} of {pluralize(self.rows, 'row')} get another answer"
+            remark = f"{self.changed:,} of {pluralise(self.rows, 'row')} get another answer"
         if self.answered_text and not self.failed:
             response = self.answered_text
         return [self.change, response, remark]
@@ -256,10 +256,10 @@ def check_interface(context: CheckContext, budget: CheckBudget) -> CheckFindings
             break
     refused = sum(trial.response == "refuses" for trial in trials)
     changed = sum(trial.response == "changes" and not trial.answered_text for trial in trials)
-    basis = f"{pluralize(len(trials), 'form')} of the data: {refused} get no answer, {changed} get other answers{unfinished}"
+    basis = f"{pluralise(len(trials), 'form')} of the data: {refused} get no answer, {changed} get other answers{unfinished}"
     section = Section(
         heading="What happens to data in another form",
-        text=f"{pluralize(len(interviewer.frame), 'real row')} were queried in each form. An error is often the right "
+        text=f"{pluralise(len(interviewer.frame), 'real row')} were queried in each form. An error is often the right "
         "response: it tells the caller that the data are not what the model was made for. An answer that silently changes is "
         "not.",
         table=Table(
@@ -283,12 +283,12 @@ def _try_single_rows(interviewer: _Interviewer) -> _Result:
     if trial.failed:
         title = "It gives no answer to a single row"
         detail = (
-            f"{trial.failed} of {pluralize(trial.rows, 'row')} get no answer alone, but do in a batch of several rows. The "
+            f"{trial.failed} of {pluralise(trial.rows, 'row')} get no answer alone, but do in a batch of several rows. The "
             f"message: {trial.message}"
         )
     else:
         title = "A single row gets another answer than in a batch"
-        detail = f"{trial.changed} of {pluralize(trial.rows, 'row')} get another answer alone than in a batch"
+        detail = f"{trial.changed} of {pluralise(trial.rows, 'row')} get another answer alone than in a batch"
     finding = _build_finding(trial, "interface.single row", title=title, detail=f"{detail}.")
     return [(trial, finding)]
 
@@ -313,7 +313,7 @@ def _try_categories(interviewer: _Interviewer) -> _Result:
         about=_list_names(trial.columns),
         columns=trial.columns,
         title=f"It gives no answer to a category that the data do not have: {_list_names(trial.columns)}",
-        detail=f"In {trial.failed} of {pluralize(trial.rows, 'column')} of categories, a row with a new category gets no answer. "
+        detail=f"In {trial.failed} of {pluralise(trial.rows, 'column')} of categories, a row with a new category gets no answer. "
         f"The message: {trial.message}.",
     )
     return [(trial, finding)]
@@ -361,7 +361,7 @@ def _try_beyond(interviewer: _Interviewer) -> _Result:
                 columns=trial.columns,
                 title=f"It gives no answer to {where} those in the data: {_list_names(trial.columns)}",
                 level=level,
-                detail=f"In {trial.failed} of {pluralize(trial.rows, 'column')} of numbers, a row with {noun} of the data gets no "
+                detail=f"In {trial.failed} of {pluralise(trial.rows, 'column')} of numbers, a row with {noun} of the data gets no "
                 f"answer. The message: {trial.message}.",
             )
         results.append((trial, finding))
@@ -488,7 +488,7 @@ def _try_empty(interviewer: _Interviewer) -> _Result:
         warnings.simplefilter("ignore")
         try:
             answers = system.function(interviewer.frame.iloc[:0])
-            message = "" if len(answers) == 0 else f"it gave {pluralize(len(answers), 'answer')} for no row"
+            message = "" if len(answers) == 0 else f"it gave {pluralise(len(answers), 'answer')} for no row"
         except (KeyboardInterrupt, Interrupted):
             raise
         except (Exception, SystemExit) as error:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from ..._text import pluralize
+from ..._text import pluralise
 from ...core.result import Example, Finding, count_rows, format_share
 from ...errors import BudgetSpent
 from ...relations.base import HOLDS, UNDEFINED, VIOLATED
@@ -149,11 +149,11 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
     noun = "parts" if clusters else "rows"
     table = Table(columns=["relation", "expectation", "for this learner", noun, "violated", "reason"], rows=body)
     text = (
-        f"The clusterer was fitted to {pluralize(len(sets), 'part')} of the data, of up to {pluralize(len(data.x), 'row')}, and "
+        f"The clusterer was fitted to {pluralise(len(sets), 'part')} of the data, of up to {pluralise(len(data.x), 'row')}, and "
         "to the same rows changed in a known way. The table says whether it then groups them as expected."
         if clusters
-        else f"The learner was trained on {pluralize(len(data.x), 'row')} and on the same rows changed in a known way. "
-        f"The table says whether it then answers up to {pluralize(len(data.t), 'other row')} as expected."
+        else f"The learner was trained on {pluralise(len(data.x), 'row')} and on the same rows changed in a known way. "
+        f"The table says whether it then answers up to {pluralise(len(data.t), 'other row')} as expected."
     )
     section = Section(
         heading="What training should keep",
@@ -163,7 +163,7 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
     )
     if untried_names and not tried_count:
         raise BudgetSpent("there was no time to train the learner twice")
-    basis = f"{pluralize(tried_count, 'relation')}, trained on {pluralize(len(data.x), 'row')} at a time"
+    basis = f"{pluralise(tried_count, 'relation')}, trained on {pluralise(len(data.x), 'row')} at a time"
     untried_necessary = [name for name in untried_names if requirements[name].necessary]
     if untried_names:
         basis += f"; there was no time for {len(untried_names)} more"
@@ -218,7 +218,7 @@ def _build_cluster_finding(
     before, after, expected = (values[row] for values in (result.before, result.after, result.expected))
     changed_rows = after.find_changed_rows(expected)
     case = extract_row(result.follow_ups[result.follow_up_index[row]].x, int(changed_rows[0]))
-    words = f"{before} before, {after} after; {pluralize(len(changed_rows), 'row')} in another cluster, such as "
+    words = f"{before} before, {after} after; {pluralise(len(changed_rows), 'row')} in another cluster, such as "
     return Finding(
         **get_facts("learning.clusterer"),
         about=name,

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..._lazy import pd
 from ..._stats import compute_wilson_interval
-from ..._text import format_percent, pluralize
+from ..._text import format_percent, pluralise
 from ...core.result import Example, Finding, count_rows, format_share
 from ...errors import BudgetSpent
 from ...exploration.changes import format_value
@@ -68,7 +68,7 @@ def check_memorisation(context: CheckContext, budget: CheckBudget) -> CheckFindi
     neighbourhood = _build_neighbourhood(context, budget)
     if neighbourhood is not None:
         isolated = _find_isolated_rows(context, budget, neighbourhood)
-        basis.append(f"{pluralize(len(neighbourhood.rows), 'row')} changed by very little")
+        basis.append(f"{pluralise(len(neighbourhood.rows), 'row')} changed by very little")
         if isolated is not None:
             return CheckFindings(basis=basis[0], findings=[isolated])  # noise that is learned would be the same thing
     skip_reason = ""
@@ -300,7 +300,7 @@ def _find_learned_noise(context: CheckContext, budget: CheckBudget) -> tuple[str
     if texts is None:
         return None
     learned = texts[0] == texts[1]
-    basis = f"{pluralize(total, 'label')} that their neighbours contradict"
+    basis = f"{pluralise(total, 'label')} that their neighbours contradict"
     count = int(learned.sum())
     if compute_wilson_interval(count, total)[0] <= MIN_LEARNED_SHARE:
         return basis, []

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._text import pluralize
+from ..._text import pluralise
 from ...core.result import Example, Finding, format_share
 from ...morphisms.cases import TestSet, Verdict
 from ...morphisms.system import TestSystem
@@ -59,7 +59,7 @@ def check_metamorphisms(context: CheckContext, budget: CheckBudget) -> CheckFind
         if count.violated
     ]
     judged = sum(count.judged for count in counts.values())
-    basis = f"{pluralize(len(counts), 'metamorphism')}, {pluralize(judged, 'verdict')}"
+    basis = f"{pluralise(len(counts), 'metamorphism')}, {pluralise(judged, 'verdict')}"
     return CheckFindings(basis=basis, findings=findings)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._lazy import pd
-from ..._text import format_percent, format_short, pluralize
+from ..._text import format_percent, format_short, pluralise
 from ...core.result import Example, Finding, Level, count_rows, format_share
 from ...reporting.document import Section, Table
 from ...runs.flow import ask
@@ -67,7 +67,7 @@ def check_scores(context: CheckContext, budget: CheckBudget) -> CheckFindings:
             findings.append(_build_failure_finding(inputs, first))
         else:
             outputs = run_flow(context, budget, ask(inputs, scores=True), system)
-            basis.append(f"{name} of {pluralize(len(outputs), 'row')}")
+            basis.append(f"{name} of {pluralise(len(outputs), 'row')}")
             findings += _judge_probabilities(context, inputs, outputs, name)
             if not any(finding.level == "fault" or finding.about == "columns" for finding in findings):
                 context.score_rows, context.probabilities = context.sample_rows(rows), outputs.scores
@@ -75,7 +75,7 @@ def check_scores(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     if system is not None and isinstance(system, Estimator) and hasattr(system.model, "decision_function"):
         some_inputs = inputs.take(slice(0, MAX_DECISION_ROWS))
         outputs = run_flow(context, budget, ask(some_inputs, scores=True), system)
-        basis.append(f"decision_function of {pluralize(len(outputs), 'row')}")
+        basis.append(f"decision_function of {pluralise(len(outputs), 'row')}")
         findings += _compare_decisions(context, some_inputs, outputs)
     if context.has_data:
         findings = _name_rows(findings, context.sample_rows(rows))
@@ -134,7 +134,7 @@ def _judge_probabilities(context: CheckContext, inputs: Points, outputs: Outputs
             Finding(
                 **get_facts("scores.columns"),
                 title=f"There is not one probability per class: {name}",
-                detail=f"The model declares {pluralize(len(labels), 'class', 'classes')}, and the table of probabilities has "
+                detail=f"The model declares {pluralise(len(labels), 'class', 'classes')}, and the table of probabilities has "
                 "another number of columns.",
                 affected_rows=len(outputs),
                 rows=len(outputs),
@@ -401,7 +401,7 @@ def check_calibration(context: CheckContext, budget: CheckBudget) -> CheckFindin
     right = texts[0] == texts[1]
     sure = scores.max(axis=1)
     calibration = _measure_calibration(sure, right)
-    basis = f"{pluralize(len(rows), 'row')}, calibration error {calibration.error:.2g}"
+    basis = f"{pluralise(len(rows), 'row')}, calibration error {calibration.error:.2g}"
     if calibration.p_value > CALIBRATION_SIGNIFICANCE or calibration.error < MIN_CALIBRATION_ERROR:
         return CheckFindings(basis=basis)
     reference_error, reference_right = _measure_reference(context, budget)

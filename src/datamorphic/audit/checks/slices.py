@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._stats import compute_wilson_interval
-from ..._text import format_percent, format_short, pluralize
+from ..._text import format_percent, format_short, pluralise
 from ...core.result import Example, Finding, count_rows, format_share
 from ...reporting.document import Section, Table
 from ...space.features import Categorical
@@ -95,7 +95,7 @@ def check_slices(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     excess_groups, looked_at_again = _find_groups(conditions, excess, first_half)
     groups = _test_groups([*excess_groups, *groups], data, ~first_half)
     basis = (
-        f"{pluralize(max(looked_at, looked_at_again), 'group')} looked at on {pluralize(int(first_half.sum()), 'row')}, "
+        f"{pluralise(max(looked_at, looked_at_again), 'group')} looked at on {pluralise(int(first_half.sum()), 'row')}, "
         f"{len(groups)} tested on {len(data.rows) - int(first_half.sum()):,} others"
     )
     findings: list[Finding] = []

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._lazy import pd
-from ..._text import join_names, pluralize
+from ..._text import join_names, pluralise
 from ...core.result import Finding, count_rows, format_share
 from ...errors import BudgetSpent
 from ...reporting.document import Section, Table
@@ -63,7 +63,7 @@ def suggest_declarations(context: CheckContext, budget: CheckBudget) -> CheckFin
     if directions:
         findings.append(_build_direction_finding(directions))
         suggestions += [_suggest_direction(direction) for direction in directions]
-    basis = f"{pluralize(len(suggestions), 'suggestion')} from {pluralize(len(context.columns), 'feature')}"
+    basis = f"{pluralise(len(suggestions), 'suggestion')} from {pluralise(len(context.columns), 'feature')}"
     section = Section(
         heading="What to declare",
         text="Declarations make checks possible that need to know what is intended. Take the lines that fit.",
@@ -182,7 +182,7 @@ def _build_direction_finding(directions: Sequence[Direction]) -> Finding:
         about=", ".join(ways),
         title=f"Directions that could be declared: {', '.join(f'{name} {way}' for name, way in ways.items())}",
         detail=f"In the data and in the model, {', and '.join(effects)}. {'Each' if len(ways) > 1 else 'This'} holds for "
-        f"{least} of {pluralize(weakest.of, 'real row')} that it affects, whatever their other values.",
+        f"{least} of {pluralise(weakest.of, 'real row')} that it affects, whatever their other values.",
         remedy="If one of them must hold by law, physics or common sense, declare it, so that the next version of the model is "
         f'held to it: {options}. In Python: expect={{"monotone": {json.dumps(ways, ensure_ascii=False)}}}.',
         **count_rows(weakest.rows, weakest.of),

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._stats import compute_wilson_interval
-from ..._text import format_percent, pluralize
+from ..._text import format_percent, pluralise
 from ...core.result import Finding, Level, count_rows, format_share
 from ...errors import BudgetSpent
 from ...relations.first_names import FIRST_NAMES, build_name_pattern, find_group
@@ -212,7 +212,7 @@ def _try_names(sample: _TextSample) -> tuple[list[Finding], list[Section], str]:
         and compute_wilson_interval(int(counts[column]), count)[0] > max(MIN_NAME_SHARE_LOWER_END, chance)
     ]
     where = "replaced" if in_data else "added"
-    basis = f"{pluralize(len(names), 'first name')} {where} in {pluralize(count, 'text')}"
+    basis = f"{pluralise(len(names), 'first name')} {where} in {pluralise(count, 'text')}"
     if not decisive_columns or chance > MAX_CHANCE_SHARE:
         return [], [], basis
     finding = _build_name_finding(subset, points, outputs, grid, changed, [*decisive_columns], all_names, in_data)
@@ -331,7 +331,7 @@ def _try_writing(sample: _TextSample) -> tuple[list[Finding], list[Section], str
         text="How many texts get another answer. A few are usual for texts close to a border.",
         table=Table(columns=["change", "texts", "other answers", "share"], rows=body),
     )
-    return findings, [section], f"{pluralize(len(body), 'way')} of writing {pluralize(len(subset.texts), 'text')}"
+    return findings, [section], f"{pluralise(len(body), 'way')} of writing {pluralise(len(subset.texts), 'text')}"
 
 
 def _build_writing_finding(
@@ -387,7 +387,7 @@ def _try_words(sample: _TextSample) -> tuple[list[Finding], list[Section], str]:
     for word, label in suspects[:3]:
         finding = _confirm_word(larger_sample, word, label)
         findings += [finding] if finding is not None else []
-    return findings, [], f"{pluralize(len(words), 'rare word')} added to {pluralize(count, 'text')}"
+    return findings, [], f"{pluralise(len(words), 'rare word')} added to {pluralise(count, 'text')}"
 
 
 def _find_suspects(base: Outputs, outputs: Outputs, words: Sequence[str], count: int) -> Iterator[tuple[str, object]]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..._lazy import pd
-from ..._text import pluralize
+from ..._text import pluralise
 from ..._typing import FilePath, ModelLike
 from ...errors import AmbiguousData, DataError, ModelError, SystemFailed, UsageError
 from ...morphisms.subject import DEFAULT_SEED_CASES, SubjectUnderTest, build_subject
@@ -110,7 +110,7 @@ def draft_system(
     trial = drive(flow, subject.sut, progress=progress, recheck=0)
     if not trial.answers.ok.any():
         reason = trial.answers.messages.get(0, "it gave no reason")
-        raise SystemFailed(f"{subject.name} gave no answer to any of {pluralize(len(trial.answers), 'row')}: {reason}.")
+        raise SystemFailed(f"{subject.name} gave no answer to any of {pluralise(len(trial.answers), 'row')}: {reason}.")
     notes = list(subject.notes)
     if identifiers:
         notes.append(f"Nothing is promised about {', '.join(identifiers)}, which looks like an identifier.")
@@ -119,7 +119,7 @@ def draft_system(
     silent = int((~trial.answers.ok[:DEFAULT_SEED_CASES]).sum()) + sum(silent_by_change.values())
     if silent:
         notes.append(
-            f"{pluralize(silent, 'case')} of the tests in the file get no answer today. The file states this number."
+            f"{pluralise(silent, 'case')} of the tests in the file get no answer today. The file states this number."
         )
     kind, _, data_set = data_text.partition(":")
     name = to_system_name(data_set if kind == "data" else Path(data_text).stem)
@@ -285,7 +285,7 @@ def _format_relations(relations: list[DraftRelation]) -> Iterator[dict[str, Any]
                 "",
                 *lines,
             ]
-        figure = f"Today {relation.broken:,} of {pluralize(relation.judged, 'row')} violate it."
+        figure = f"Today {relation.broken:,} of {pluralise(relation.judged, 'row')} violate it."
         yield {
             "says": relation.says,
             "why": relation.why,
@@ -295,7 +295,7 @@ def _format_relations(relations: list[DraftRelation]) -> Iterator[dict[str, Any]
 
 
 def _format_data_code(text: str, frame: pd.DataFrame, space: Space, file: Path) -> dict[str, Any]:
-    comment = f"Typical inputs, {pluralize(len(frame), 'row')}."
+    comment = f"Typical inputs, {pluralise(len(frame), 'row')}."
     unused_columns = [format_comment_literal(str(name)) for name in frame.columns if name not in space.names]
     if unused_columns:
         ellipsis = ", ..." if len(unused_columns) > MAX_COLUMNS_LISTED else ""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..._text import pluralize
+from ..._text import pluralise
 from ...exploration.borders import InferredBorder, Threshold
 from ...morphisms.subject import DEFAULT_SEED_CASES
 from ...reporting.python_code import to_slug
@@ -155,7 +155,7 @@ class _ChangeTrial:
         return self._draft(
             name=f"{self.change.name}_never_{verb}",
             says=f"{self.change.phrase} never makes the answer {wrong}",
-            why=f"{max(up, down):,} of {pluralize(self.judged, 'row')} get a {right} one today. {ONE_WAY_REASON}",
+            why=f"{max(up, down):,} of {pluralise(self.judged, 'row')} get a {right} one today. {ONE_WAY_REASON}",
             code=f"cases.output {sign} origins.output {slack}",
             broken=min(up, down),
         )
@@ -174,7 +174,7 @@ class _ChangeTrial:
         return self._draft(
             name=f"{self.change.name}_stays_{to_slug(label)}",
             says=f"{self.change.phrase} never changes the answer {format_comment_literal(label)} into another",
-            why=f"{-gained_count:,} of {pluralize(self.judged, 'row')} get that answer by it today. {ONE_WAY_REASON}",
+            why=f"{-gained_count:,} of {pluralise(self.judged, 'row')} get that answer by it today. {ONE_WAY_REASON}",
             code=_format_label_stays(label),
             broken=lost_count,
         )

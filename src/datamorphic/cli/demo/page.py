@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from ..._text import format_percent, pluralize
+from ..._text import format_percent, pluralise
 from ...audit.page import build_page as build_audit_page
 from ...exploration.page import build_pair_pictures
 from ...hunting.measures import estimate
@@ -74,7 +74,7 @@ def build_closer_look(demo: Demo) -> Section:
 def _build_flip_section(demo: Demo) -> Section:
     case = demo.flip.iloc[0]
     changes = case["change"].split(", ")  # no measurement has a comma in its name
-    more = f", and {pluralize(len(changes) - 3, 'smaller change')}" if len(changes) > 3 else ""
+    more = f", and {pluralise(len(changes) - 3, 'smaller change')}" if len(changes) > 3 else ""
     return Section(
         heading=f"What would change the answer for one patient from {case['answer']} to {case['becomes']}",
         text=f"The smallest change that was found and confirmed by the model: {', '.join(changes[:3])}{more}. If such a "
@@ -96,7 +96,7 @@ def _build_walk_section(demo: Demo) -> Section:
     changes = "\n".join(f"• {demo.format_change(step)}" for step in demo.changes)
     times = {1: "once", 2: "twice"}.get(len(demo.changes), f"{len(demo.changes)} times")
     return Section(
-        heading=f"From a malignant to a benign tumour in {pluralize(len(demo.path), 'small step')}: the answer changes {times}",
+        heading=f"From a malignant to a benign tumour in {pluralise(len(demo.path), 'small step')}: the answer changes {times}",
         text="A malignant case is turned into a benign one, feature by feature. Where the answer changes, "
         f"two nearly equal patients get different answers:\n{changes}",
         picture=picture,
@@ -142,7 +142,7 @@ def _build_tests_section(demo: Demo) -> Section:
         f"reach {int(score.leaves.covered.sum())} of its {score.leaves.leaves} leaves. Each mutant of the tree changes one "
         f"decision: {killed_count} mutants answer differently for at least one of these patients, and {score.proved} "
         "provably answer like the tree for every possible patient. "
-        f"{pluralize(len(demo.extra), 'generated patient')} would kill all others. The tree is drawn below.",
+        f"{pluralise(len(demo.extra), 'generated patient')} would kill all others. The tree is drawn below.",
         state="good" if killed_count + score.proved == len(score.counts) else "warn",
         table=Table(
             columns=["mutant", "why it survives"], rows=[[row.change, row.why] for row in live_mutants.itertuples()]
@@ -200,7 +200,7 @@ def _build_loans_section(demo: Demo) -> Section:
     return Section(
         heading=f"Models that decide about loans: {rejected_count} of {count} break what every lender expects",
         text="A better credit score, less debt or a smaller loan must never raise the risk that a model sees. "
-        f"{pluralize(count, 'model')} learned from synthetic loans, and each answered for held-out applicants before and after "
+        f"{pluralise(count, 'model')} learned from synthetic loans, and each answered for held-out applicants before and after "
         f"such a change. {format_verdict(report)} All of it, on your loans: datamorphic credit --data loans.csv.",
         state="good" if report.passed else "warn",
         table=Table(columns=["model", "AUC", "applicants with a clearly higher risk", "verdict"], rows=rows),
@@ -211,7 +211,7 @@ def _build_digits_section(demo: Demo) -> Section:
     front = demo.digits
     [pictures] = build_pair_pictures(front)
     return Section(
-        heading=f"Images, too: {pluralize(len(front), 'pair')} of digits that look the same and get different answers",
+        heading=f"Images, too: {pluralise(len(front), 'pair')} of digits that look the same and get different answers",
         text="A classifier of handwritten digits was explored from one image to another. Each pair is two images with different "
         "answers and hardly a difference between them, which the third picture shows. Texts, sequences of numbers and mixed "
         "tables are explored in the same way.",
@@ -239,7 +239,7 @@ def _build_resume_section(demo: Demo) -> Section:
     outcome = "the same front, byte for byte" if run.same else "a different front"
     return Section(
         heading=f"An interrupted run is resumed: {outcome}",
-        text=f"An exploration of the model was interrupted after {pluralize(run.before, 'row')}. When it was resumed, the "
+        text=f"An exploration of the model was interrupted after {pluralise(run.before, 'row')}. When it was resumed, the "
         f"model computed the other {run.after:,}. Without the interruption it computes {run.whole:,}. Every run "
         "of the command line can be resumed: datamorphic runs list, datamorphic runs resume ID.",
         state="good" if run.same and run.before + run.after == run.whole else "bad",

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._files import to_local_path
 from ..._lazy import pd
-from ..._text import pluralize, suggest_name
+from ..._text import pluralise, suggest_name
 from ..._typing import FilePath
 from ..._validation import check_types, validate_choice
 from ...errors import DataError
@@ -77,7 +77,7 @@ def _read_fields(path: Path) -> FieldFile:
     rows, line_numbers = [], []
     for row in reader:
         if len(row) != len(header):
-            problem = f"has {pluralize(len(row), 'field')}" if row else "is empty"
+            problem = f"has {pluralise(len(row), 'field')}" if row else "is empty"
             raise DataError(f"{path.name}:{reader.line_num}: the line {problem}, but the header has {len(header)}.")
         rows.append(row)
         line_numbers.append(reader.line_num)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._lazy import pd
-from ..._text import format_short, pluralize
+from ..._text import format_short, pluralise
 from ...errors import DataError, IncompleteData
 from .attributes import ATTRIBUTES, LoanAttribute
 
@@ -137,7 +137,7 @@ def handle_faults(file: FieldFile, faults: list[FieldFault], invalid: str) -> Ma
     examples = "; ".join(f"line {fault.line}: {fault.problem}" for fault in faults[:MAX_FAULTS_SHOWN])
     more = len(faults) - MAX_FAULTS_SHOWN
     warnings.warn(
-        f"{file.name}: {pluralize(int((~keep).sum()), 'line')} left out. {examples}"
+        f"{file.name}: {pluralise(int((~keep).sum()), 'line')} left out. {examples}"
         f"{f'; and {more} more' if more > 0 else ''}.",
         IncompleteData,
         stacklevel=4,
@@ -148,7 +148,7 @@ def handle_faults(file: FieldFile, faults: list[FieldFault], invalid: str) -> Ma
 def _count_others(others: int) -> str:
     if not others:
         return ""
-    return f" There {'is' if others == 1 else 'are'} {pluralize(others, 'other problem')}."
+    return f" There {'is' if others == 1 else 'are'} {pluralise(others, 'other problem')}."
 
 
 def matches_pattern(texts: pd.Series[Any], pattern: str) -> Mask:

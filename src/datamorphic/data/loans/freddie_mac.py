@@ -20,7 +20,7 @@ import numpy as np
 from ..._files import to_local_path
 from ..._lazy import pd
 from ..._tables import read_rows
-from ..._text import pluralize, suggest_name
+from ..._text import pluralise, suggest_name
 from ..._typing import FilePath
 from ..._validation import check_types, validate_choice
 from ...errors import DataError, IncompleteData
@@ -107,7 +107,7 @@ def _read_origination_fields(path: Path) -> FieldFile:
     expected = f"{MIN_ORIGINATION_FIELDS} to {len(names)}"
     if not MIN_ORIGINATION_FIELDS <= len(first) <= len(names):
         raise DataError(
-            f"{path.name}:1: {pluralize(len(first), 'field')} separated by '|', but an origination file of Freddie Mac has "
+            f"{path.name}:1: {pluralise(len(first), 'field')} separated by '|', but an origination file of Freddie Mac has "
             f"{expected}. Is it another file?"
         )
     file = _split_fields(path, lines, len(first), start=1)
@@ -136,7 +136,7 @@ def _split_fields(path: Path, lines: list[str], width: int, start: int) -> Field
     bars = np.fromiter((line.count("|") for line in lines), dtype=np.intp, count=len(lines))
     if (bars != width - 1).any():
         row = int((bars != width - 1).argmax())
-        problem = "is empty" if not lines[row].strip() else f"has {pluralize(int(bars[row]) + 1, 'field')}"
+        problem = "is empty" if not lines[row].strip() else f"has {pluralise(int(bars[row]) + 1, 'field')}"
         raise DataError(f"{path.name}:{row + start}: the line {problem}, but the lines before it have {width}.")
     fields = pd.read_csv(
         io.StringIO("\n".join(lines)),
@@ -178,7 +178,7 @@ def _read_defaults(path: Path, numbers: pd.Series[Any], invalid: str) -> tuple[M
     if not MIN_PERFORMANCE_FIELDS <= width <= MAX_PERFORMANCE_FIELDS or not re.match(LOAN_NUMBER_PATTERN, lines[0]):
         raise DataError(
             f"{path.name}:1: a performance file of Freddie Mac has {MIN_PERFORMANCE_FIELDS} to {MAX_PERFORMANCE_FIELDS} fields "
-            f"separated by '|' and starts with the number of a loan. Got {pluralize(width, 'field')}. Is it another file?"
+            f"separated by '|' and starts with the number of a loan. Got {pluralise(width, 'field')}. Is it another file?"
         )
     file = _split_fields(path, lines, width, start=1)
     fields = file.fields[list(PERFORMANCE_POSITIONS.values())].copy()
@@ -204,7 +204,7 @@ def _read_defaults(path: Path, numbers: pd.Series[Any], invalid: str) -> tuple[M
     unfinished = int((observed & ~complete & ~defaulted).sum())
     if unfinished:
         warnings.warn(
-            f"{path.name}: {pluralize(unfinished, 'loan')} not closed and observed for less than {OBSERVED_MONTHS} months. "
+            f"{path.name}: {pluralise(unfinished, 'loan')} not closed and observed for less than {OBSERVED_MONTHS} months. "
             f"They count as {PAID_LABEL!r}, though they may still default.",
             IncompleteData,
             stacklevel=4,

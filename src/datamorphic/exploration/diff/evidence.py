@@ -8,7 +8,7 @@ from enum import Enum
 import numpy as np
 
 from ..._lazy import pd
-from ..._text import pluralize
+from ..._text import pluralise
 from ..changes import Answers, format_answers
 from ..front_data import FrontData
 from .follow import OrientedPairs
@@ -57,7 +57,7 @@ def collect_evidence(
     queried_pairs = table[table["asked"].to_numpy(dtype=bool)]
     changed_count = int((queried_pairs["status"] != "kept").sum())
     if changed_count:
-        total = pluralize(len(queried_pairs), "pair")
+        total = pluralise(len(queried_pairs), "pair")
         text = f"{changed_count:,} of {total} at which a system was queried have moved, vanished or appeared"
         evidence.append(ChangeEvidence(ChangeKind.PAIRS, text))
     for text in describe_changed_inputs(changed_inputs, len(inputs.points)):
@@ -98,7 +98,7 @@ def describe_changed_inputs(changed_inputs: pd.DataFrame | None, input_count: in
         "get no answer any more": before & ~after,
         "got no answer before": ~before & after,
     }
-    total = pluralize(input_count, "real input")
+    total = pluralise(input_count, "real input")
     return [f"{int(mask.sum()):,} of {total} {phrase}" for phrase, mask in masks.items() if mask.any()]
 
 

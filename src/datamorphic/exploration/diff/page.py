@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..._lazy import pd
-from ..._text import format_percent, pluralize
+from ..._text import format_percent, pluralise
 from ...reporting.document import Page, Section, Table
 from ...reporting.text import format_cell
 from ..changes import format_answers, format_value
@@ -68,7 +68,7 @@ def format_outcome(change: Difference) -> list[str]:
 def format_headline(change: Difference) -> str:
     """Return the verdict in one sentence."""
     names = " and ".join(dict.fromkeys([change.old.subject, change.new.subject]))
-    findings, total = "; ".join(change.findings), pluralize(len(change.judged), "pair")
+    findings, total = "; ".join(change.findings), pluralise(len(change.judged), "pair")
     if not len(change.table):
         outcome = f", but {findings}" if findings else ": there is nothing to compare"
         return f"Neither of the two fronts of {names} has a border{outcome}."
@@ -91,13 +91,13 @@ def _format_pairs(change: Difference) -> list[str]:
     shifts = judged_pairs[judged_pairs["status"] == "moved"]["shift"]
     if len(shifts):
         sentences.append(
-            f"{pluralize(len(shifts), 'pair')} moved, by {shifts.median():.2g} of the features' ranges (median) and "
+            f"{pluralise(len(shifts), 'pair')} moved, by {shifts.median():.2g} of the features' ranges (median) and "
             f"{shifts.max():.2g} at most"
         )
     for status, version, verb in (("vanished", "old", "vanished"), ("gained", "new", "were gained")):
         count = int((judged_pairs["status"] == status).sum())
         if count:
-            pairs, verb = pluralize(count, "pair"), verb if count > 1 else verb.replace("were", "was")
+            pairs, verb = pluralise(count, "pair"), verb if count > 1 else verb.replace("were", "was")
             sentences.append(f"{pairs} of the {version} front {verb}: the other front has no such pair nearby")
     if change.kept == 1:
         return sentences
@@ -108,7 +108,7 @@ def _format_pairs(change: Difference) -> list[str]:
         for pair in judged_pairs[["status", "old_a", "old_b", "new_a", "new_b"]].itertuples()
     )
     if swapped_count:
-        sentences.append(f"at {pluralize(swapped_count, 'pair')} the two answers are swapped")
+        sentences.append(f"at {pluralise(swapped_count, 'pair')} the two answers are swapped")
     front_counts = change.table.groupby("border")["front"].nunique()
     in_both = set(front_counts.index[front_counts == 2])
     for status, outcome in (("vanished", "no longer found"), ("gained", "found for the first time")):
@@ -128,7 +128,7 @@ def _format_inputs(change: Difference) -> list[str]:
         return []
     sentences = describe_changed_inputs(change.rows, change.rows_asked)
     if not sentences:
-        sentences = [f"all of {pluralize(change.rows_asked, 'real input')} are answered as before"]
+        sentences = [f"all of {pluralise(change.rows_asked, 'real input')} are answered as before"]
     if not change.unchanged and (change.kept == 1 or not change.judged["asked"].any()):
         sentences = []
     if change.rows_near:
@@ -153,7 +153,7 @@ def _format_limits(change: Difference) -> list[str]:
             "distinguish from chance"
         )
     if change.calls:
-        sentences.append(pluralize(change.calls, "model call"))
+        sentences.append(pluralise(change.calls, "model call"))
     return sentences
 
 

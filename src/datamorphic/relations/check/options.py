@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 import numpy.typing as npt
 
 from ..._estimates import refuse_many_rows
-from ..._text import pluralize
+from ..._text import pluralise
 from ..._typing import DataLike, LearnerLike, ModelLike
 from ..._validation import validate_choice
 from ...core.execute import Execution
@@ -276,7 +276,7 @@ class CheckOptions(ModelOptions):
     def _format_data(self, data: object, is_trained: bool, clusters: bool) -> str:
         if is_random(data):
             return describe_random_data(self.rows) if is_trained else "inputs drawn from the domains of the relations"
-        size = pluralize(len(data), "row") if hasattr(data, "__len__") else "inputs drawn from a space"
+        size = pluralise(len(data), "row") if hasattr(data, "__len__") else "inputs drawn from a space"
         if not is_trained:
             return size
         if clusters:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ..._text import format_percent, pluralize
+from ..._text import format_percent, pluralise
 from ...reporting.block_pictures import PicturePair, build_pair_drawing, describe_briefly
 from ...reporting.document import Drawing, Page, Section, SectionState, Table, Tile
 from ...reporting.text import cut, to_one_line
@@ -125,7 +125,7 @@ def _build_relations_section(purpose: str, entries: list[RelationResult], meanin
     meaning = PURPOSES[purpose]
     types = "; ".join(f"{name}: {text}" for name, text in sorted(meanings.items()))
     note = f"Types of violations. {types}." if types else ""
-    text = f"{meaning[:1].upper()}{meaning[1:]}. {pluralize(violated_count, 'relation')} of {len(entries)} violated."
+    text = f"{meaning[:1].upper()}{meaning[1:]}. {pluralise(violated_count, 'relation')} of {len(entries)} violated."
     if not any(row[-1] for row in rows):  # all cases were judged
         columns, rows = columns[:-1], [row[:-1] for row in rows]
     if {entry.about for entry in entries} == {"model"}:  # they have the same reason

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from ..._lazy import pd
-from ..._text import format_percent, pluralize
+from ..._text import format_percent, pluralise
 from ..._validation import check_types
 from ...core.result import FileWriter, Measure, Result, make_writer
 from ...errors import ArgumentError, DataError, OutOfBudget
@@ -160,7 +160,7 @@ class RelationResult:
     def format_messages(self) -> str:
         """Return the two most frequent reasons why cases could not be judged."""
         messages = sorted(self.messages.items(), key=lambda item: -item[1])[:2]
-        return "; ".join(f"{pluralize(count, 'case')}: {message}" for message, count in messages if message)
+        return "; ".join(f"{pluralise(count, 'case')}: {message}" for message, count in messages if message)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -257,7 +257,7 @@ class CheckReport(Result):
     def shrunk(self, number: int) -> LearnerViolation | ModelViolation | None:
         """Return row `number` of `violations`, shrunk as far as possible."""
         if not 0 <= number < len(self._violating_cases):
-            count_text = pluralize(len(self._violating_cases), "violation")
+            count_text = pluralise(len(self._violating_cases), "violation")
             raise ArgumentError(f"There is no violation number {number!r}: the report has {count_text}. Count from 0.")
         entry, case = self._violating_cases[number]
         example = self.examples.get(entry.relation)
@@ -305,7 +305,7 @@ class CheckReport(Result):
         if self.complete:
             return self._verdict
         count = len(self.untried)
-        untried = f"{pluralize(count, 'relation')} {'was' if count == 1 else 'were'} not tried"
+        untried = f"{pluralise(count, 'relation')} {'was' if count == 1 else 'were'} not tried"
         ending = untried if count else "not all inputs were tried"
         return f"incomplete: {self._verdict}; {ending}, since {self._stop_reason}"
 
@@ -317,11 +317,11 @@ class CheckReport(Result):
         hypotheses = [entry for entry in self.entries if entry.purpose == "validation" and entry.judged]
         if not necessary and not robustness and not hypotheses:
             undefined = sum(entry.undefined for entry in self.entries)
-            detail = f": {pluralize(undefined, 'case')} without an answer" if undefined else ""
+            detail = f": {pluralise(undefined, 'case')} without an answer" if undefined else ""
             return f"nothing could be judged{detail}"
         parts = []
         if self.faults:
-            parts.append(f"{len(self.faults)} of {pluralize(len(necessary), 'necessary relation')} violated")
+            parts.append(f"{len(self.faults)} of {pluralise(len(necessary), 'necessary relation')} violated")
         elif len(necessary) == 1:
             parts.append("the necessary relation holds" + so_far)
         elif necessary:
@@ -330,10 +330,10 @@ class CheckReport(Result):
             parts.append(f"{len(self._unanswered)} without any answer")
         if robustness:
             violated_count = sum(bool(entry.violated) for entry in robustness)
-            parts.append(f"{violated_count} of {pluralize(len(robustness), 'relation')} for robustness violated")
+            parts.append(f"{violated_count} of {pluralise(len(robustness), 'relation')} for robustness violated")
         if hypotheses:
             violated_count = sum(bool(entry.violated) for entry in hypotheses)
-            parts.append(f"{violated_count} of {pluralize(len(hypotheses), 'hypothesis', 'hypotheses')} violated")
+            parts.append(f"{violated_count} of {pluralise(len(hypotheses), 'hypothesis', 'hypotheses')} violated")
         return ", ".join(parts)
 
     def document(self) -> dict[str, Any]:
@@ -395,7 +395,7 @@ class CheckReport(Result):
             return JUnitCase(name=entry.relation, outcome=outcome, kind="undefined", message=message)
         _, low, high = entry.format_rate()
         message = (
-            f"{entry.format_violated()} of {pluralize(entry.judged, 'case')} violate it ({low} to {high}): "
+            f"{entry.format_violated()} of {pluralise(entry.judged, 'case')} violate it ({low} to {high}): "
             f"{entry.says}. {entry.reason}"
         )
         example = self.examples.get(entry.relation)

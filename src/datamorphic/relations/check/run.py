@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..._text import pluralize
+from ..._text import pluralise
 from ...core.capability import capability
 from ...core.execute import Execution
 from ...runs.driver import Driver
@@ -69,7 +69,7 @@ def check(options: CheckOptions, execution: Execution[CheckSubject]) -> CheckRep
         notes.append(f"{cause} before everything was tried.")
     if replayed_count := sum(entry.replayed for entry in report.entries):
         verb = "was" if replayed_count == 1 else "were"
-        notes.append(f"{pluralize(replayed_count, 'violation')} of earlier checks {verb} replayed and reproduced.")
+        notes.append(f"{pluralise(replayed_count, 'violation')} of earlier checks {verb} replayed and reproduced.")
     report = replace(
         report,
         notes=tuple(notes),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..._lazy import pd
-from ..._text import format_short, pluralize
+from ..._text import format_short, pluralise
 from ...core.result import Example
 from ...errors import DataError
 from ...reporting.block_pictures import describe_block_change
@@ -173,7 +173,7 @@ class ClusterViolation(LearnerViolation):
     def _changed_rows_text(self) -> str:
         rows = self.changed_rows
         numbers = ", ".join(map(str, rows[:MAX_ROWS_SHOWN])) + (", ..." if len(rows) > MAX_ROWS_SHOWN else "")
-        return f"{len(rows):,} of {pluralize(len(self.after.labels), 'row')}, counted from 0: {numbers}"
+        return f"{len(rows):,} of {pluralise(len(self.after.labels), 'row')}, counted from 0: {numbers}"
 
     @property
     def row_tables(self) -> list[LabelledRows]:
@@ -256,7 +256,7 @@ def build_violation(
 
 
 def _format_size(data: Training) -> str:
-    return f"{pluralize(int(data.x.shape[0]), 'row')} of {pluralize(int(data.x.shape[1]), 'attribute')}"
+    return f"{pluralise(int(data.x.shape[0]), 'row')} of {pluralise(int(data.x.shape[1]), 'attribute')}"
 
 
 def _format_cluster(label: int) -> str:
@@ -444,7 +444,7 @@ def list_example_parts(groups: JudgedGroups) -> list[tuple[str, str]]:
         lines.append(("changed", format_changed(source, _find_changes(source, _to_dict(batch))) or "nothing"))
         lines.append(("becomes", _format_value(outputs.values[0])))
     if groups.batch is not None:
-        lines.append(("among", pluralize(len(groups.batch), "row")))
+        lines.append(("among", pluralise(len(groups.batch), "row")))
     return lines
 
 
@@ -481,11 +481,11 @@ def _format_case(case: dict[Any, Any]) -> str:
     counts = Counter(parts[0] for parts in value_names if parts is not None)
     if counts:  # values of images and sequences
         others = {name: case[name] for name, parts in zip(case, value_names, strict=True) if parts is None}
-        texts = [f"{name} ({pluralize(count, 'value')})" for name, count in counts.items()]
+        texts = [f"{name} ({pluralise(count, 'value')})" for name, count in counts.items()]
         return ", ".join([*texts, *([_format_case(others)] if others else [])])
     parts = [f"{name}={_format_value(value)}" for name, value in list(case.items())[:MAX_FEATURES_SHOWN]]
     hidden_count = len(case) - MAX_FEATURES_SHOWN
-    return ", ".join(parts) + (f" and {pluralize(hidden_count, 'more feature')}" if hidden_count > 0 else "")
+    return ", ".join(parts) + (f" and {pluralise(hidden_count, 'more feature')}" if hidden_count > 0 else "")
 
 
 def _format_plain(source: dict[Any, Any], changed_values: dict[Any, Any]) -> str:

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..._text import format_percent, format_short, pluralize
+from ..._text import format_percent, format_short, pluralise
 from ...errors import DatamorphicError, OutOfBudget, WrongAnswer
 from ...reporting.python_code import to_slug
 from ...reporting.text import to_one_line
@@ -186,7 +186,7 @@ class _GuideWalk:
 
     def run(self) -> Generator[Question, Any, GuideResult]:
         self.system = yield from self._ask_system()
-        self.say(f"The system has {pluralize(len(self.system.inputs), 'input')}:\n{describe_inputs(self.system)}")
+        self.say(f"The system has {pluralise(len(self.system.inputs), 'input')}:\n{describe_inputs(self.system)}")
         if self.system.data_name != NONE and any(item.is_number for item in self.system.inputs):
             self.system = yield from self._ask_ranges()
         self.system = yield from self._ask_outcome()
@@ -421,8 +421,8 @@ class _GuideWalk:
         effects = count_effects(tried)
         several = len(tried.afters) > 1
         lines = [
-            f"The change: {tried.input.describe()}. It was tried on {pluralize(judged, 'case')}"
-            + (f" and does not apply to {pluralize(total - judged, 'other')}" if total > judged else "")
+            f"The change: {tried.input.describe()}. It was tried on {pluralise(judged, 'case')}"
+            + (f" and does not apply to {pluralise(total - judged, 'other')}" if total > judged else "")
             + ". This is what the answers did"
             + (", to the first follow-up of each:" if several else ":")
         ]
@@ -502,7 +502,7 @@ class _GuideWalk:
         if share >= 1:
             return 0.0
         words = {
-            "violated": pluralize(violated, "case"),
+            "violated": pluralise(violated, "case"),
             "judged": f"{judged:,}",
             "share": format_percent(round_up(share)),
         }
@@ -734,13 +734,13 @@ def describe_verdicts(groups: JudgedGroups) -> str:
     """Return how a relation did on the cases, with the first violation."""
     violated, judged = groups.count(VIOLATED), groups.judged_count
     inapplicable = groups.count(INAPPLICABLE)
-    rest = f" It does not apply to {pluralize(inapplicable, 'other case')}." if inapplicable else ""
+    rest = f" It does not apply to {pluralise(inapplicable, 'other case')}." if inapplicable else ""
     if not judged:
         return f"It could not be judged on any case.{rest}"
     if not violated:
-        return f"It holds in all {pluralize(judged, 'case')} that were tried.{rest}"
+        return f"It holds in all {pluralise(judged, 'case')} that were tried.{rest}"
     first = int((groups.verdicts == VIOLATED).argmax())
-    headline = f"{pluralize(violated, 'case')} of {judged:,} violate it ({format_percent(violated / judged)}).{rest}"
+    headline = f"{pluralise(violated, 'case')} of {judged:,} violate it ({format_percent(violated / judged)}).{rest}"
     return f"{headline}\n{_describe_group(groups, first, 'The first violation')}"
 
 

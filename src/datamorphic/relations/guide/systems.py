@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..._lazy import pd
-from ..._text import format_short, pluralize, suggest_name
+from ..._text import format_short, pluralise, suggest_name
 from ...errors import DatamorphicWarning, SystemFailed, WrongAnswer
 from ...morphisms.subject import SubjectUnderTest, build_subject
 from ...runs.driver import drive
@@ -172,7 +172,7 @@ class GuidedSystem:
             applicable = int((tried.groups.verdicts != INAPPLICABLE).sum())
             reason = "applies to none of them" if not applicable else "leads to cases that get no answer"
             raise WrongAnswer(
-                f"The change ({change.describe()}) {reason}: {pluralize(len(tried.groups), 'case')} were tried. Expected a change "
+                f"The change ({change.describe()}) {reason}: {pluralise(len(tried.groups), 'case')} were tried. Expected a change "
                 "that applies to some cases."
             )
         return tried
@@ -358,7 +358,7 @@ def describe_answers(answers: Answers) -> str:
     if kind == "label":
         labels = sorted({str(answer) for answer in answers})
         listing = ", ".join(format_short(label) for label in labels[:MAX_LISTED_VALUES])
-        return f"It answers {pluralize(len(labels), 'label')} here: {listing}{', ...' if len(labels) > 8 else ''}."
+        return f"It answers {pluralise(len(labels), 'label')} here: {listing}{', ...' if len(labels) > 8 else ''}."
     if kind == "dict":
         return f"It answers records with the parts {', '.join(list_parts(answers)) or 'none in common'}."
     if kind == "text":

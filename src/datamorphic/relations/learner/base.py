@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..._text import pluralize
+from ..._text import pluralise
 from ..._typing import SupportsFit
 from ..._validation import reject
 from ...errors import TestSystemError
@@ -162,8 +162,8 @@ class SameClusters(SameLabels):
         partition = expected if isinstance(expected, RowPartition) else RowPartition(expected)
         if len(partition.labels) != len(made.y):
             raise TestSystemError(
-                f"The relation {self.name!r} expects clusters of {pluralize(len(partition.labels), 'row')}, but its "
-                f"follow-up has {pluralize(len(made.y), 'row')}. expected() must return a label for each, in the same order."
+                f"The relation {self.name!r} expects clusters of {pluralise(len(partition.labels), 'row')}, but its "
+                f"follow-up has {pluralise(len(made.y), 'row')}. expected() must return a label for each, in the same order."
             )
         return to_object_array([partition])
 

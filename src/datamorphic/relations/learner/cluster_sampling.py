@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._lazy import pd
-from ..._text import pluralize
+from ..._text import pluralise
 from ..._typing import LearnerLike, ModelLike
 from ..._validation import validate_integer
 from ...errors import ArgumentError, DataError
@@ -83,8 +83,8 @@ def describe_random_groups(learner: LearnerLike | ModelLike, max_rows: int) -> s
     groups = DEFAULT_GROUPS if count is None else min(count[1], MAX_GROUPS)
     least = max(MIN_ROWS, groups * MIN_GROUP_ROWS)
     return (
-        f"random data: {least} to {pluralize(max(least, max_rows), 'row')} of {MIN_FEATURES} to {MAX_FEATURES} numbers, in "
-        f"{pluralize(groups, 'group')} far from each other"
+        f"random data: {least} to {pluralise(max(least, max_rows), 'row')} of {MIN_FEATURES} to {MAX_FEATURES} numbers, in "
+        f"{pluralise(groups, 'group')} far from each other"
     )
 
 
@@ -97,7 +97,7 @@ def make_rows_sampler(
     validate_integer("rows", "check", rows, 1)
     x = data if target is None else data.drop(columns=[target])
     if len(x) < 2 or not x.shape[1]:
-        raise DataError(f"A clusterer needs rows to group. The data have {pluralize(len(x), 'row')}.")
+        raise DataError(f"A clusterer needs rows to group. The data have {pluralise(len(x), 'row')}.")
 
     def draw_part(rng: np.random.Generator, cases: int) -> Training:
         size = max(rows, min(len(x) // 2, MAX_DATA_ROWS))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..._text import pluralize
+from ..._text import pluralise
 from ..._typing import SupportsFit
 from ...space.partition import RowPartition
 from ...systems.training import Places, Training
@@ -118,7 +118,7 @@ class _FarCluster(_NumericChange):
 
     def change(self, data: Training, made: Training) -> str:
         copies = len(made.y) - len(data.y)
-        return f"a copy of a cluster of {pluralize(copies, 'row')}, moved far away, at the end of the rows"
+        return f"a copy of a cluster of {pluralise(copies, 'row')}, moved far away, at the end of the rows"
 
 
 class _CopyIsCluster(SameClusters):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._text import pluralize
+from ..._text import pluralise
 from ..._validation import validate_choice
 from ...systems.clusterer import find_cluster_count
 from ...systems.learner import find_parameter_values, is_regressor
@@ -66,7 +66,7 @@ class LearnerSubject:
         elif isinstance(data.classes[0], tuple):
             return "the labels are tuples, but relations need texts, numbers or booleans"
         if self.neighbours > len(data.y):
-            rows = pluralize(len(data.y), "training row")
+            rows = pluralise(len(data.y), "training row")
             return f"the learner looks for {self.neighbours} neighbours, and there are {rows}"
         return "" if _has_variation(data.x) else "no attribute of the training rows varies"
 
@@ -75,7 +75,7 @@ class LearnerSubject:
         if count is not None:
             clusters = count[1] if data.labels is None else len(data.labels)
             if clusters > len(data.y):
-                return f"the learner looks for {pluralize(clusters, 'cluster')}, and there are {pluralize(len(data.y), 'row')}"
+                return f"the learner looks for {pluralise(clusters, 'cluster')}, and there are {pluralise(len(data.y), 'row')}"
         return "" if _has_variation(data.x) else "no attribute of the rows varies"
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..._text import pluralize
+from ..._text import pluralise
 from ...errors import TestSystemError, format_error_line
 from ...runs.flow import Flow, Query
 from ...space.labels import to_object_array
@@ -167,8 +167,8 @@ class _LearnerCheck:
                 expected = self.relation.read_expected(expected, follow_up)
                 if (len(follow_up), expected.shape) != (len(case_rows), case_rows.shape):
                     raise TestSystemError(
-                        f"The relation {self.relation.name!r} gave {pluralize(len(follow_up), 'test case')} and labels of "
-                        f"shape {expected.shape} for {pluralize(len(case_rows), 'test case')}. It must give one for each, "
+                        f"The relation {self.relation.name!r} gave {pluralise(len(follow_up), 'test case')} and labels of "
+                        f"shape {expected.shape} for {pluralise(len(case_rows), 'test case')}. It must give one for each, "
                         "in the same order."
                     )
                 result.follow_up_index[case_rows], result.expected[case_rows] = len(result.follow_ups), expected

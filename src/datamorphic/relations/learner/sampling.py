@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._lazy import pd
-from ..._text import pluralize, suggest_name
+from ..._text import pluralise, suggest_name
 from ..._validation import validate_integer
 from ...errors import ArgumentError, DataError
 from ...systems.training import Training
@@ -56,7 +56,7 @@ def draw_random_training(
 def describe_random_data(max_rows: int) -> str:
     """Return what `draw_random_training` draws."""
     return (
-        f"random data: up to {pluralize(max_rows, 'training row')} of {RANDOM_ATTRIBUTE_COUNT} numbers from "
+        f"random data: up to {pluralise(max_rows, 'training row')} of {RANDOM_ATTRIBUTE_COUNT} numbers from "
         f"{RANDOM_VALUE_LOW:g} to {RANDOM_VALUE_HIGH:g}, random labels {', '.join(RANDOM_LABELS)}, one case each"
     )
 
@@ -74,7 +74,7 @@ def make_data_sampler(data: object, target: str | None, rows: int = MAX_TRAINING
     x, y = labelled_rows.drop(columns=[target]).reset_index(drop=True), labelled_rows[target].to_numpy()
     if len(x) < 2:
         raise DataError(
-            f"A learner needs rows to learn from and a case to label. The data have {pluralize(len(x), 'row')} with a label."
+            f"A learner needs rows to learn from and a case to label. The data have {pluralise(len(x), 'row')} with a label."
         )
 
     def draw_part(rng: np.random.Generator, cases: int) -> Training:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..._text import pluralize
+from ..._text import pluralise
 from ..._typing import SupportsFit
 from ...space.labels import to_object_array
 from ...systems.training import Array, Floats, Training
@@ -57,7 +57,7 @@ class _SameMap(TrainingChange):
         if not mapped.any():
             return ""
         k, b = np.polyfit(old[:, mapped].ravel(), new[:, mapped].ravel(), 1)
-        attributes = "" if mapped.all() else f" of {pluralize(int(mapped.sum()), 'attribute')}"
+        attributes = "" if mapped.all() else f" of {pluralise(int(mapped.sum()), 'attribute')}"
         return f"each number{attributes} x becomes {k:.6g} * x {'-' if b < 0 else '+'} {abs(b):.6g}"
 
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..._text import pluralize, suggest_name
+from ..._text import pluralise, suggest_name
 from ..._validation import import_optional, reject
 from ...data.learners import ignore_convergence_warnings
 from ...errors import ArgumentError
@@ -205,7 +205,7 @@ class SizedFamily(ModelFamily):
                 twin=f"{self.name}, {trees}" if self.constrained else "",
             )
             for size in self.sizes
-            for trees in [pluralize(size, "tree")]
+            for trees in [pluralise(size, "tree")]
         ]
 
 

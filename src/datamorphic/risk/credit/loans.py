@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..._lazy import pd
-from ..._text import pluralize, suggest_name
+from ..._text import pluralise, suggest_name
 from ..._typing import DataLike, FilePath
 from ..._validation import reject
 from ...data.loans.attributes import ATTRIBUTES, OUTCOME_COLUMN
@@ -90,7 +90,7 @@ def load_loans(
     defaulted = np.asarray(labels == label, dtype=bool)
     if required and min(defaulted.sum(), (~defaulted).sum()) < MIN_CLASS_LOANS:
         raise DataError(
-            f"There are {pluralize(int(defaulted.sum()), 'default')} among {pluralize(len(frame), 'loan')}. Training needs at "
+            f"There are {pluralise(int(defaulted.sum()), 'default')} among {pluralise(len(frame), 'loan')}. Training needs at "
             f"least {MIN_CLASS_LOANS} defaults and {MIN_CLASS_LOANS} repaid loans."
         )
     return LoanData(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ..._text import format_percent, join_names, pluralize
+from ..._text import format_percent, join_names, pluralise
 from ...core.result import Measure
 from ...relations.change import ChangeRelation
 from ...reporting.document import Axis, Drawing, Line, Page, Scatter, Section, Shape, Table, TextLabel, Tile
@@ -73,7 +73,7 @@ def _build_tiles(report: CreditReport) -> list[Tile]:
     share = model.worst_share.value
     tiles = [
         Tile(
-            label=f"of {pluralize(tested_count, 'expectation')} kept",
+            label=f"of {pluralise(tested_count, 'expectation')} kept",
             value=str(kept_count),
             state="good"
             if kept_count == tested_count
@@ -115,12 +115,12 @@ def _format_verdict(report: CreditReport) -> str:
         return _format_given_verdict(report)
     if choice.selected is None:
         return (
-            f"Do not use any of these {pluralize(len(report.models), 'model')}: each treats more than "
+            f"Do not use any of these {pluralise(len(report.models), 'model')}: each treats more than "
             f"{format_percent(report.threshold)} of applicants wrongly in some respect."
         )
     kept_count, tested_count = count_kept(report[choice.selected])
     all_kept = kept_count == tested_count
-    keeps = f"It keeps {'all' if all_kept else f'{kept_count} of'} {pluralize(tested_count, 'expectation')}."
+    keeps = f"It keeps {'all' if all_kept else f'{kept_count} of'} {pluralise(tested_count, 'expectation')}."
     if not all_kept:
         keeps = f"{keeps} The others stay within the limit of {format_percent(report.threshold)} of applicants."
     assert choice.auc_cost is not None
@@ -141,9 +141,9 @@ def _format_given_verdict(report: CreditReport) -> str:
         limit = ""
         if kept_count < tested_count:
             limit = f" The others stay within the limit of {format_percent(report.threshold)} of applicants."
-        return f"Accept {model.name}: it keeps {kept_count} of {pluralize(tested_count, 'expectation')}.{limit}"
+        return f"Accept {model.name}: it keeps {kept_count} of {pluralise(tested_count, 'expectation')}.{limit}"
     if report.selected is None:
-        return f"Reject all {pluralize(len(report.models), 'model')}: none keeps what is expected of it."
+        return f"Reject all {pluralise(len(report.models), 'model')}: none keeps what is expected of it."
     rejection_text = f" Rejected: {', '.join(rejections)}." if rejections else ""
     cost = report.choice.auc_cost
     price = "" if cost is None else f" {describe_price(cost, f'that of the best model, {report.choice.best}')}"
@@ -163,14 +163,14 @@ def _format_basis(report: CreditReport, *, with_cost: bool = True) -> str:
     """Return what the report is based on, and what it cost."""
     rate = "" if report.default_rate is None else f", of which {format_percent(report.default_rate)} defaulted"
     name = report.data if "." in report.data else f"{report.data[:1].upper()}{report.data[1:]}"
-    parts = [f"{name}: {pluralize(report.loans, 'loan')}{rate}"]
+    parts = [f"{name}: {pluralise(report.loans, 'loan')}{rate}"]
     if report.trained:
-        loans = pluralize(report.settings["test_loans"], "loan")
+        loans = pluralise(report.settings["test_loans"], "loan")
         repetitions = report.settings["repetitions"]
         where = f"tested on {loans} of later years" if report.later else f"{loans} held out"
-        parts.append(f"{pluralize(repetitions, 'repetition')}, {where}{' in each' if repetitions > 1 else ''}")
+        parts.append(f"{pluralise(repetitions, 'repetition')}, {where}{' in each' if repetitions > 1 else ''}")
     if with_cost:
-        parts.append(f"{pluralize(report.answers, 'answer')} in {_format_seconds(report.seconds)}")
+        parts.append(f"{pluralise(report.answers, 'answer')} in {_format_seconds(report.seconds)}")
     return "; ".join(parts)
 
 
@@ -497,7 +497,7 @@ def _build_violations(report: CreditReport) -> Section:
         rows.append(row)
     first = report.models[0].shares
     counts = "; ".join(
-        f"{name}: {pluralize(share.clipped, 'case')} cut at the end of a range, {share.inapplicable:,} inapplicable"
+        f"{name}: {pluralise(share.clipped, 'case')} cut at the end of a range, {share.inapplicable:,} inapplicable"
         for name, share in first.items()
         if share.clipped or share.inapplicable
     )

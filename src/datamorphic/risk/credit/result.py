@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ..._lazy import pd
-from ..._text import format_percent, pluralize
+from ..._text import format_percent, pluralise
 from ..._typing import FilePath
 from ..._validation import validate_choice
 from ...core.result import Measure, Result
@@ -137,8 +137,8 @@ class CreditReport(Result):
     def headline(self) -> str:
         """The outcome in one line."""
         if self.selected is None:
-            return f"none of {pluralize(len(self.models), 'model')} can be used"
-        return f"{self.selected} is selected among {pluralize(len(self.models), 'model')}"
+            return f"none of {pluralise(len(self.models), 'model')} can be used"
+        return f"{self.selected} is selected among {pluralise(len(self.models), 'model')}"
 
     # -- tables ------------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from math import comb
 
 import numpy as np
 
-from ..._text import format_short, pluralize
+from ..._text import format_short, pluralise
 from ...core.result import Measure
 from ...space.features import Mask
 from .intervals import correct_confidence, measure_gap, measure_level
@@ -85,7 +85,7 @@ def _drop_small_groups(
     small = [group for group in range(len(labels)) if 0 < counts[group] < MIN_GROUP_SIZE]
     if small:
         names = "; ".join(
-            f"{labels[group]} ({pluralize(int(counts[group]), 'person', 'people')})" for group in small[:3]
+            f"{labels[group]} ({pluralise(int(counts[group]), 'person', 'people')})" for group in small[:3]
         )
         ending = ", ..." if len(small) > 3 else ""
         notes.append(f"Groups of {' and '.join(attributes)} that are too small to be judged: {names}{ending}.")

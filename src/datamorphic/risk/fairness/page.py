@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..._text import pluralize
+from ..._text import pluralise
 from ...core.result import Level
 from ...reporting.document import Drawing, Page, Section, SectionState, Shape, Table, TextLabel, Tile
 from ...reporting.text import NO_VALUE_TEXT, cut
@@ -84,7 +84,7 @@ def build_page(report: FairnessReport, one_page: bool = False, brief: bool = Fal
             ("Counted", _describe_measure(report.wording)),
             (
                 "Effort",
-                f"{report.seconds:.1f} s and {pluralize(report.calls, 'row')} computed by the model, seed {report.seed}",
+                f"{report.seconds:.1f} s and {pluralise(report.calls, 'row')} computed by the model, seed {report.seed}",
             ),
         ],
         tiles=[
@@ -119,7 +119,7 @@ def _list_findings(report: FairnessReport) -> list[Section]:
     findings = report.findings[:MAX_VERDICT_FINDINGS]
     lines = [f"• {finding.title}. {finding.detail}" for finding in findings]
     if len(report.findings) > len(findings):
-        lines.append(f"• {pluralize(len(report.findings) - len(findings), 'more finding')} in the full report.")
+        lines.append(f"• {pluralise(len(report.findings) - len(findings), 'more finding')} in the full report.")
     return [Section(heading="What was found", text="\n".join(lines))] if lines else []
 
 
@@ -244,7 +244,7 @@ def _build_example(case: CounterfactualCase, wording: Wording, brief: bool) -> S
             rows=rows,
             sortable=False,
             marked=marked,
-            note=f"{pluralize(remaining, 'more column')} are the same." if remaining > 0 else "",
+            note=f"{pluralise(remaining, 'more column')} are the same." if remaining > 0 else "",
         ),
     )
 
@@ -442,7 +442,7 @@ def _build_method(report: FairnessReport) -> Section:
         facts.append(("Columns that changed as well", "\n".join(f"• {text}" for text in tied)))
     left_out = sum(effect.left_out for effect in report.effects)
     if left_out:
-        facts.append(("Left out", f"{pluralize(left_out, 'change')} without a similar person"))
+        facts.append(("Left out", f"{pluralise(left_out, 'change')} without a similar person"))
     facts += [
         (
             "Limits",

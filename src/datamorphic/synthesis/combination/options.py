@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Any, ClassVar
 
 from ..._estimates import refuse_too_large
-from ..._text import pluralize
+from ..._text import pluralise
 from ..._typing import DataLike
 from ..._validation import is_integer, reject
 from ...core.execute import Execution
@@ -164,8 +164,8 @@ class ChainOptions(Running):
         sample_size = self.sample_size
         if sample_size is None and plan.size > self.limit:
             raise ArgumentError(
-                f"{self.strategy} of {pluralize(len(plan.datamorphisms), 'datamorphism')} on "
-                f"{pluralize(len(plan.seeds), 'seed case')} makes up to {format_size(plan.size)} cases, more than the limit "
+                f"{self.strategy} of {pluralise(len(plan.datamorphisms), 'datamorphism')} on "
+                f"{pluralise(len(plan.seeds), 'seed case')} makes up to {format_size(plan.size)} cases, more than the limit "
                 f"of {self.limit:,}. To draw some at random, add {suggest_budget(self.limit)}. Or "
                 "give fewer seed cases or datamorphisms, or a higher limit."
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..._text import format_percent, pluralize
+from ..._text import format_percent, pluralise
 from ...reporting.document import Page, Section, Table
 from .chains import format_size
 from .result import CombinationResult
@@ -22,7 +22,7 @@ def build_combination_page(combination: CombinationResult, brief: bool = False) 
     """Build the page of a combination; with `brief`, the short form for terminals."""
     sections = [*_build_metamorphisms(combination, brief), *_build_groups(combination, brief)]
     if combination.recurring:
-        heading = f"{pluralize(len(combination.recurring), 'violation')} of earlier runs still occur"
+        heading = f"{pluralise(len(combination.recurring), 'violation')} of earlier runs still occur"
         text = "\n".join(f"• {words}" for words in combination.recurring)
         sections.append(Section(heading=heading, text=text, state="bad"))
     return Page(
@@ -40,25 +40,25 @@ def _list_facts(combination: CombinationResult) -> list[tuple[str, str]]:
     """Return how the cases were made and what that cost."""
     strategy = combination.strategy if combination.order is None else f"{combination.strategy}({combination.order})"
     names = ", ".join(combination.datamorphisms)
-    datamorphisms = f"{pluralize(len(combination.datamorphisms), 'datamorphism')} ({names})"
+    datamorphisms = f"{pluralise(len(combination.datamorphisms), 'datamorphism')} ({names})"
     facts = [("Chains", f"{strategy} of {datamorphisms}: {format_size(combination.estimate)} chains")]
     if combination.is_sampled:
         text = "chains were drawn at random, all equally likely, and the cases on the way to them were made too"
         facts.append(("Sample", text))
     if ancestors := int(combination.ancestors.sum()):
-        facts.append(("Other cases", f"{pluralize(ancestors, 'more case')}, from which others were made"))
+        facts.append(("Other cases", f"{pluralise(ancestors, 'more case')}, from which others were made"))
     if combination.duplicates:
         facts.append(("Left out", f"{_count_repeated_chains(combination)}: another case has the same input"))
     if combination.cases.rejected_count:
-        cases = pluralize(combination.cases.rejected_count, "case")
+        cases = pluralise(combination.cases.rejected_count, "case")
         facts.append(("Filtered", f"{cases} not changed further: a filter ended the chain"))
     if combination.tally.retried_failures is not None:
         recurring_count, fixed_count = combination.tally.retried_failures
-        earlier = pluralize(recurring_count + fixed_count, "violation")
+        earlier = pluralise(recurring_count + fixed_count, "violation")
         outcome = f"{recurring_count:,} still occur, {fixed_count:,} do not"
         facts.append(("Earlier runs", f"{earlier} were tried first: {outcome}"))
     if combination.runs:
-        runs = f"{pluralize(combination.runs, 'run')}, {pluralize(combination.calls, 'model call')}"
+        runs = f"{pluralise(combination.runs, 'run')}, {pluralise(combination.calls, 'model call')}"
         facts.append(("Cost", f"{runs}, {combination.seconds:.2g} s; seed {combination.seed}"))
     if combination.notes:
         facts.append(("Notes", "\n".join(f"• {note}" for note in combination.notes)))
@@ -69,8 +69,8 @@ def _count_repeated_chains(combination: CombinationResult) -> str:
     """Return in words how many chains lead to the input of another case: a lower bound unless all were followed."""
     is_complete = not (combination.is_sampled or combination.cases.rejected_count or combination.ancestors.any())
     if is_complete:
-        return pluralize(combination.estimate - combination.case_count, "chain")
-    return f"at least {pluralize(combination.duplicates, 'chain')}"
+        return pluralise(combination.estimate - combination.case_count, "chain")
+    return f"at least {pluralise(combination.duplicates, 'chain')}"
 
 
 def _build_metamorphisms(combination: CombinationResult, brief: bool) -> list[Section]:
@@ -86,7 +86,7 @@ def _build_metamorphisms(combination: CombinationResult, brief: bool) -> list[Se
     columns = ["outcome", "metamorphism", "what it says", "checks", "violated", "share", "does not apply", "no answer"]
     return [
         Section(
-            heading=f"{pluralize(len(rows), 'metamorphism')} checked",
+            heading=f"{pluralise(len(rows), 'metamorphism')} checked",
             text="" if brief else METAMORPHISMS_TEXT,
             state="good" if combination.holds else "bad",
             table=Table(columns=columns, rows=rows, main_columns=columns[:-2]),

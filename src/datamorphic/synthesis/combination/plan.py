@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..._estimates import refuse_many_rows
-from ..._text import pluralize
+from ..._text import pluralise
 from ..._typing import DataLike
 from ..._validation import is_number, validate_integer
 from ...errors import ArgumentError, TestSystemError
@@ -51,7 +51,7 @@ class CombinationPlan:
         seeds = seed_cases.drop_duplicates()
         if len(seeds) < len(seed_cases):
             count = len(seed_cases) - len(seeds)
-            notes.append(f"{pluralize(count, 'seed case')} left out, because an earlier one has the same input.")
+            notes.append(f"{pluralise(count, 'seed case')} left out, because an earlier one has the same input.")
         if not len(seeds):
             raise ArgumentError("There are no seed cases to start from. Give at least one.")
         # the number of ways to apply each datamorphism

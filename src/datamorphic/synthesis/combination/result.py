@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._lazy import pd
-from ..._text import format_short, pluralize
+from ..._text import format_short, pluralise
 from ..._validation import check_types
 from ...core.result import FileWriter, Result, make_writer
 from ...errors import DataError
@@ -198,7 +198,7 @@ class CombinationResult(Result):
         (row,) = self.tests.rows_of(np.array([case_id])).tolist()
         if row < 0:
             raise DataError(
-                f"There is no test case with id {case_id} in this set of {pluralize(len(self.tests), 'case')}."
+                f"There is no test case with id {case_id} in this set of {pluralise(len(self.tests), 'case')}."
             )
         ((_, chain),) = self._read_chains(self.derivations.states[[row]])
         return self._name_steps(chain)
@@ -325,23 +325,23 @@ class CombinationResult(Result):
     @property
     def headline(self) -> str:
         """The outcome in one sentence."""
-        cases = f"{pluralize(self.case_count, 'new case')} from {pluralize(self.seed_count, 'seed case')}"
+        cases = f"{pluralise(self.case_count, 'new case')} from {pluralise(self.seed_count, 'seed case')}"
         count = len(self.verdicts)
         if not count:
             return f"{self.subject}: {cases}"
         if not self.violated and self.recurring:
-            earlier = pluralize(len(self.recurring), "violation")
+            earlier = pluralise(len(self.recurring), "violation")
             return f"{self.subject}: {cases}; none violates a metamorphism, but {earlier} of earlier runs still occur"
         if self.holds:
             if not self.table["holds"].sum():
                 return f"{self.subject}: {cases}; no metamorphism could be checked"
             return f"{self.subject}: {cases}; no metamorphism is violated"
-        metamorphisms = f"{len(self.violated)} of {pluralize(count, 'metamorphism')} violated"
-        return f"{self.subject}: {cases}; {metamorphisms}, {pluralize(len(self.violations), 'violation')}"
+        metamorphisms = f"{len(self.violated)} of {pluralise(count, 'metamorphism')} violated"
+        return f"{self.subject}: {cases}; {metamorphisms}, {pluralise(len(self.violations), 'violation')}"
 
     def __repr__(self) -> str:
         figures = (
-            f"{self.case_count:,} new cases, {len(self.violated)} of {pluralize(len(self.verdicts), 'metamorphism')}"
+            f"{self.case_count:,} new cases, {len(self.violated)} of {pluralise(len(self.verdicts), 'metamorphism')}"
         )
         return f"CombinationResult({self.subject}, {self.strategy}: {figures} violated)"
 
@@ -389,7 +389,7 @@ class CombinationResult(Result):
             check_count = row.holds + row.violated
             message = "" if check_count else "It applies to no case with an answer."
             if row.violated:
-                message = f"{row.violated:,} of {pluralize(check_count, 'check')} violate it"
+                message = f"{row.violated:,} of {pluralise(check_count, 'check')} violate it"
             cases.append(
                 JUnitCase(
                     name=row.metamorphism,
@@ -400,7 +400,7 @@ class CombinationResult(Result):
                 )
             )
         if self.recurring:
-            message = f"{pluralize(len(self.recurring), 'violation')} still occur"
+            message = f"{pluralise(len(self.recurring), 'violation')} still occur"
             detail = "\n".join(self.recurring)
             cases.append(JUnitCase(name="violations of earlier runs", outcome="failed", message=message, detail=detail))
         return cases

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._clock import read_clock
 from ..._estimates import WorkPace
-from ..._text import pluralize
+from ..._text import pluralise
 from ..._typing import DataLike, ModelLike
 from ...core.capability import capability
 from ...core.execute import Execution
@@ -177,7 +177,7 @@ def _require_an_answer(system: TestSystem, tests: TestSet, counter: CallCounter)
     outputs = tests.outputs
     if outputs is not None and len(outputs) and not outputs.ok.any():
         message = counter.incidents["message"].iloc[0] if len(counter.incidents) else "no message"
-        raise SystemFailed(f"{system.name} gave no answer to any of {pluralize(len(outputs), 'case')}: {message}.")
+        raise SystemFailed(f"{system.name} gave no answer to any of {pluralise(len(outputs), 'case')}: {message}.")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -204,7 +204,7 @@ def _apply_filters(system: TestSystem, cases: GeneratedCases, options: ChainOpti
                 morphism.fail("returned cases that it was not given. A filter of a combination selects cases.")
         keep = np.zeros(len(tests), dtype=bool)
         keep[tests.rows_of(selection.ids)] = True
-        notes.append(f"{pluralize(int((~keep).sum()), 'case')} removed by filters: {', '.join(options.filters)}.")
+        notes.append(f"{pluralise(int((~keep).sum()), 'case')} removed by filters: {', '.join(options.filters)}.")
     is_wanted = keep & cases.drawn
     rows = np.flatnonzero(mark_ancestors(tests, np.flatnonzero(is_wanted)))
     is_seed = rows < cases.seed_count
@@ -253,7 +253,7 @@ def _execute_and_judge(plan: CombinationPlan, selection: CaseSelection, options:
             parts.append((yield Query(batch, progress=progress, note="executing test cases", fresh=is_large)))
             done += len(batch)
     except OutOfBudget:
-        unfinished.append(f"{len(tests) - done:,} of {pluralize(len(tests), 'case')}")
+        unfinished.append(f"{len(tests) - done:,} of {pluralise(len(tests), 'case')}")
     tests = tests.with_outputs(Outputs.concat([*parts, make_missing_outputs(len(tests) - done)]))
     derivations = _list_derivations(selection)
     verdicts = _check_derivations(plan, tests, derivations, selection.removed)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..._lazy import pd
-from ..._text import pluralize
+from ..._text import pluralise
 from ...errors import TestSystemError
 from ...morphisms.cases import TestSet
 from ...morphisms.morphism import Morphism
@@ -120,7 +120,7 @@ def _drop_outside(morphism: Morphism, mutants: TestSet) -> TestSet:
     for j, feature in enumerate(features):
         if (fault := find_fault(feature, cases.inputs.codes[:, j], open_ends)) is not None:
             problem = (
-                f"{pluralize(int(fault.rows.sum()), 'value')} of {feature.name!r}: {fault.problem}. {fault.remedy}"
+                f"{pluralise(int(fault.rows.sum()), 'value')} of {feature.name!r}: {fault.problem}. {fault.remedy}"
             )
             morphism.fail(f"returned inputs that are not in the space: {problem}".rstrip())
     return cases

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._text import format_percent, format_short, pluralize
+from ..._text import format_percent, format_short, pluralise
 from ...morphisms.cases import TestSet
 from ...reporting.document import Axis, Line, Page, Scatter, Section, Table, Tile
 from ...space.projection import Projection
@@ -30,7 +30,7 @@ def build_page(result: Optimisation, brief: bool = False) -> Page:
         verdict="; ".join(result.describe_metric(name) for name in result.metrics),
         state="good" if improved else "note",
         facts=[
-            ("Strategy", f"{result.strategy}, {pluralize(result.cycles[-1].cycle, 'cycle')}"),
+            ("Strategy", f"{result.strategy}, {pluralise(result.cycles[-1].cycle, 'cycle')}"),
             ("Test set", _format_cost(result)),
             ("End", _format_stop(result)),
             *(("Note", note) for note in result.notes),
@@ -47,10 +47,10 @@ def build_page(result: Optimisation, brief: bool = False) -> Page:
 
 def _format_cost(result: Optimisation) -> str:
     """Return the size of the set, and what the search cost."""
-    cases = pluralize(len(result.tests), "case")
+    cases = pluralise(len(result.tests), "case")
     executions = "nothing had to be executed"
     if result.executions:
-        executions = f"{pluralize(result.executions, 'execution')}, {pluralize(result.calls, 'model call')}"
+        executions = f"{pluralise(result.executions, 'execution')}, {pluralise(result.calls, 'model call')}"
     return f"{cases}, {result.new_case_count:,} of them new; {executions}, {result.seconds:.2g} s"
 
 
@@ -58,12 +58,12 @@ def _format_stop(result: Optimisation) -> str:
     """Return why the search ended."""
     if result.stopped == "converged":
         rate, patience = format_percent(result.settings["change_rate"]), result.settings["patience"]
-        return f"The search ended because no metric grew by {rate} within {pluralize(patience, 'cycle')}."
+        return f"The search ended because no metric grew by {rate} within {pluralise(patience, 'cycle')}."
     if result.stopped == "budget":
         return "The budget ended the search. The best set found until then is kept."
     if result.stopped == "interrupted":
         return "The search was interrupted. The best set found until then is kept."
-    return f"All {pluralize(result.settings['steps'], 'cycle')} were used. More might gain more."
+    return f"All {pluralise(result.settings['steps'], 'cycle')} were used. More might gain more."
 
 
 def _format_choice(result: Optimisation) -> str:
@@ -71,14 +71,14 @@ def _format_choice(result: Optimisation) -> str:
     if len(result.sets) == 1:
         return "One set is best in every metric."
     return (
-        f"{pluralize(len(result.sets), 'set')} were kept, none of which is as good as another in every metric; the one with "
+        f"{pluralise(len(result.sets), 'set')} were kept, none of which is as good as another in every metric; the one with "
         "the most even gains was chosen."
     )
 
 
 def _build_history(result: Optimisation, name: str) -> Section:
     history = result.history
-    notes = [f"cycle {row.cycle}, {pluralize(row.executions, 'execution')}" for row in history.itertuples()]
+    notes = [f"cycle {row.cycle}, {pluralise(row.executions, 'execution')}" for row in history.itertuples()]
     picture = Line(
         title=f"{name} by cycle",
         x_label="cycle",

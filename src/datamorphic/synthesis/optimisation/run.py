@@ -8,7 +8,7 @@ from numbers import Integral
 import numpy as np
 
 from ..._estimates import LIMIT_TIME, WorkPace
-from ..._text import pluralize
+from ..._text import pluralise
 from ..._typing import SeedLike
 from ...core.capability import capability
 from ...core.execute import Execution
@@ -149,4 +149,4 @@ def _raise_if_all_failed(name: str, counter: CallCounter) -> None:
     failed_count = sum(count for status, count in status_counts.items() if status != Status.NEW_LABEL)
     if counter.calls and failed_count >= counter.calls:
         message = counter.incidents["message"].iloc[0]
-        raise SystemFailed(f"{name} gave no answer to any of {pluralize(counter.calls, 'row')}: {message}.")
+        raise SystemFailed(f"{name} gave no answer to any of {pluralise(counter.calls, 'row')}: {message}.")

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from ..._lazy import pd
-from ..._text import pluralize
+from ..._text import pluralise
 from ...errors import ArgumentError, DataError, Interrupted, OutOfBudget, SystemFailed
 from ...morphisms.cases import TestSet
 from ...runs.flow import Budget, Flow, Query
@@ -86,12 +86,12 @@ class GeneticSearch:
                 if isinstance(error, Interrupted):
                     raise
                 raise ArgumentError(
-                    f"The budget is too small to execute the {pluralize(len(start), 'case')} to start from. Give a larger "
+                    f"The budget is too small to execute the {pluralise(len(start), 'case')} to start from. Give a larger "
                     "budget, or start from fewer cases."
                 ) from None
             if not outputs.ok.any():
                 message = next(iter(outputs.messages.values()), "no reason is known")
-                raise SystemFailed(f"No answer to any of the {pluralize(len(start), 'case')} to start from: {message}.")
+                raise SystemFailed(f"No answer to any of the {pluralise(len(start), 'case')} to start from: {message}.")
             start = start.with_outputs(outputs)
             executions = len(start)
         pool: list[TestSet] = [start]
@@ -178,13 +178,13 @@ class GeneticSearch:
             tests = set_filter(tests)
         if len(tests) < MIN_CASES:
             raise DataError(
-                f"The filters leave {pluralize(len(tests), 'case')} of {len(start):,}. An optimisation needs at least "
+                f"The filters leave {pluralise(len(tests), 'case')} of {len(start):,}. An optimisation needs at least "
                 f"{MIN_CASES}: start from more cases, or use other filters."
             )
         if len(tests) != len(start):
             remarks.append(
-                f"The filters left {len(tests):,} of the {pluralize(len(start), 'case')} to start from. Sets of "
-                f"{pluralize(len(tests), 'case')} are compared."
+                f"The filters left {len(tests):,} of the {pluralise(len(start), 'case')} to start from. Sets of "
+                f"{pluralise(len(tests), 'case')} are compared."
             )
         self.strategy.size = len(tests)
         return tests

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._lazy import pd
-from ..._text import format_percent, pluralize
+from ..._text import format_percent, pluralise
 from ..._typing import DataLike
 from ..._validation import to_generator, validate_integer
 from ...errors import DataError
@@ -72,7 +72,7 @@ class Coverage(DrawableResult):
 
     @property
     def _counts_text(self) -> str:
-        return f"{int(self.covered.sum()):,} of {pluralize(self.leaves, 'leaf', 'leaves')}"
+        return f"{int(self.covered.sum()):,} of {pluralise(self.leaves, 'leaf', 'leaves')}"
 
     def headline(self, subject: str = "The tests") -> str:
         """Return the number of reached leaves as a sentence about a plural subject."""

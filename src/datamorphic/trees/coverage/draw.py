@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..._text import format_short, pluralize
+from ..._text import format_short, pluralise
 from ..._validation import is_number, validate_integer
 from ...reporting.document import Drawing, Shape, TextLabel
 from ...reporting.html import render_drawing
@@ -316,7 +316,7 @@ def _build_leaf_box(facts: NodeFacts, node: int, number: int) -> NodeBox:
     answer = facts.tree.answer_at(node)
     answer_text = f"{answer:.5g}" if is_number(answer) and facts.tree.labels is None else format_short(answer)
     rows = int(facts.rows[node])
-    count = BoxLine(f"✓ {pluralize(rows, 'row')}", "mid small good") if rows else BoxLine("✗ no row", "mid small bad")
+    count = BoxLine(f"✓ {pluralise(rows, 'row')}", "mid small good") if rows else BoxLine("✗ no row", "mid small bad")
     note = f"leaf {number}: {facts.coverage.rule(number)}"
     answer_line = BoxLine(cut(to_one_line(answer_text), MAX_LINE_LENGTH) or "(empty)", "mid strong", is_strong=True)
     return NodeBox(kind="reached" if rows else "absent", lines=[answer_line, count], note=cut(note, MAX_NOTE_LENGTH))
@@ -342,7 +342,7 @@ def _build_badge(live: int, killable: list[bool | None]) -> BoxLine:
 
 def _describe_node(facts: NodeFacts, node: int) -> str:
     """Return the rows and the live mutants of a node, as text."""
-    lines = [f"node {node}: reached by {pluralize(int(facts.rows[node]), 'row')}"]
+    lines = [f"node {node}: reached by {pluralise(int(facts.rows[node]), 'row')}"]
     live_mutants = facts.live_mutants.get(node, [])
     for mutant in live_mutants[:MAX_LISTED_MUTANTS]:
         assert facts.score is not None
@@ -396,7 +396,7 @@ def _draw_edges(boxes: list[NodeBox], sideways: bool, rows: int) -> list[Shape |
             path, (x, y) = draw_edge(box, boxes[child], sideways)
             count = boxes[child].rows
             thickness = math.ceil(5 * math.sqrt(count / rows)) if rows else 0
-            lines.append(Shape(path, f"edge w{thickness}", f"{answer}: {pluralize(count, 'row')}"))
+            lines.append(Shape(path, f"edge w{thickness}", f"{answer}: {pluralise(count, 'row')}"))
             sides.append(TextLabel(x, y + 4, answer, "mid side"))
     return lines + sides
 
@@ -448,15 +448,15 @@ def _describe_drawing(facts: NodeFacts, boxes: list[NodeBox]) -> str:
     """Return the picture as text for screen readers."""
     leaves, uncovered = len(facts.tree.leaves), int(facts.uncovered[0])
     lines = [
-        f"A decision tree of {pluralize(len(facts.tree), 'node')}: {leaves - uncovered:,} of {leaves:,} leaves are reached."
+        f"A decision tree of {pluralise(len(facts.tree), 'node')}: {leaves - uncovered:,} of {leaves:,} leaves are reached."
     ]
     live = sum(map(len, facts.live_mutants.values()))
     if live:
         killable_text = f", {int(facts.killable_mutants[0]):,} could be killed" if facts.explained else ""
-        lines.append(f"{pluralize(live, 'mutant')} live{killable_text}.")
+        lines.append(f"{pluralise(live, 'mutant')} live{killable_text}.")
     folded = sum(box.kind == "folded" for box in boxes)
     if folded:
-        lines.append(f"{pluralize(folded, 'part')} folded.")
+        lines.append(f"{pluralise(folded, 'part')} folded.")
     notes = [box.note for box in boxes if box.kind == "absent"]
     if notes:
         end = " and more." if len(notes) > MAX_LISTED_LEAVES else "."

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._lazy import pd
-from ..._text import format_percent, pluralize
+from ..._text import format_percent, pluralise
 from ..._validation import validate_integer
 from ...core.execute import Execution
 from ...errors import DataError
@@ -76,11 +76,11 @@ class MutationScore(DrawableResult):
         """The figures in one line."""
         trees = f" of {len(self.of):,} trees" if len(self.of) > 1 else ""
         killed = int(self.killed.sum())
-        return f"{killed:,} of {pluralize(len(self.counts), 'mutant')}{trees} killed, {format_percent(self.score)}"
+        return f"{killed:,} of {pluralise(len(self.counts), 'mutant')}{trees} killed, {format_percent(self.score)}"
 
     def headline(self, subject: str = "The tests") -> str:
         """Return the number of killed mutants as a sentence about a plural subject."""
-        killed, mutants = int(self.killed.sum()), pluralize(len(self.counts), "mutant")
+        killed, mutants = int(self.killed.sum()), pluralise(len(self.counts), "mutant")
         text = f"{subject} kill {killed:,} of {mutants} ({format_percent(self.score)})"
         return f"{text}; no possible input kills the others" if len(self.live) and not self.unmet else text
 
@@ -185,7 +185,7 @@ class MutationScore(DrawableResult):
         """Explain why a mutant is not killed, and whether any input could kill it."""
         tree, number = self.place(mutant)
         if self.killed[mutant]:
-            return Survival(True, f"it does not survive: {pluralize(int(self.counts[mutant]), 'row')} kill it")
+            return Survival(True, f"it does not survive: {pluralise(int(self.counts[mutant]), 'row')} kill it")
         if mutant not in self._survivals:
             survival = self._get_solver(tree).explain_survival(self.of[tree], number)
             if self.joint and survival.killable:

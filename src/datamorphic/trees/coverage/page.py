@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._lazy import pd
-from ..._text import format_percent, format_short, pluralize
+from ..._text import format_percent, format_short, pluralise
 from ...errors import DataError
 from ...reporting.document import Drawing, Page, Section, Shape, Table, TextLabel
 from ...reporting.text import cut, to_one_line
@@ -109,7 +109,7 @@ def _list_facts(coverage: Coverage, criterion: str) -> list[tuple[str, str]]:
     return [
         ("Criterion", f"{criterion}: {CRITERION_TEXTS[criterion]}"),
         ("Rows", f"{coverage.rows:,}"),
-        ("Model", f"{trees}{pluralize(nodes, 'node')}, {pluralize(coverage.leaves, 'leaf', 'leaves')}"),
+        ("Model", f"{trees}{pluralise(nodes, 'node')}, {pluralise(coverage.leaves, 'leaf', 'leaves')}"),
     ]
 
 
@@ -183,7 +183,7 @@ def _build_uncovered_section(coverage: Coverage, brief: bool, n: int) -> Section
     sentences = ["" if brief else "Each example row was sent through the tree and does reach the leaf."]
     sentences.append(_format_listed(len(rows), count))
     return Section(
-        heading=f"{pluralize(count, 'leaf', 'leaves')} that no row reaches{limit_text}",
+        heading=f"{pluralise(count, 'leaf', 'leaves')} that no row reaches{limit_text}",
         text=" ".join(["Leaves that most training rows reached come first.", *filter(None, sentences)]),
         state="warn",
         table=Table(columns=columns, rows=rows, main_rows=n) if rows else None,
@@ -262,7 +262,7 @@ def _build_live_mutants_section(score: MutationScore, brief: bool, n: int) -> Se
         if not brief:
             text += " Each example row was sent through the tree and the mutant, and their answers do differ."
     return Section(
-        heading=f"{pluralize(count, 'mutant')} that no row kills",
+        heading=f"{pluralise(count, 'mutant')} that no row kills",
         text=f"{text} {_format_listed(len(rows), count)}",
         state="warn" if score.unmet else "good",
         table=Table(columns=columns, rows=rows, main_rows=n) if rows else None,
@@ -304,8 +304,8 @@ def _draw_bars(shares: Floats) -> Drawing:
         height = max(2.0, BAR_MAX_HEIGHT * count / counts.max())
         x = left + BAR_WIDTH * place
         range_text = f"{100 * place // BAR_COUNT} to {100 * (place + 1) // BAR_COUNT}%"
-        note = f"{pluralize(count, 'tree')}: {range_text}"
-        texts.append(f"{pluralize(count, 'tree')} at {range_text}")
+        note = f"{pluralise(count, 'tree')}: {range_text}"
+        texts.append(f"{pluralise(count, 'tree')} at {range_text}")
         marks.append(Shape(f"M{x + 2:.1f} {bottom:.1f}v-{height:.1f}h{BAR_WIDTH - 4:.1f}v{height:.1f}z", "bar", note))
         marks.append(TextLabel(x + BAR_WIDTH / 2, bottom - height - 5, f"{count:,}", "mid small"))
     marks.append(Shape(f"M{left} {bottom}h{BAR_WIDTH * BAR_COUNT}", "axis"))
@@ -353,7 +353,7 @@ def _build_limits_section(selection: Selection) -> Section:
     count = len(rows)
     columns = ["place", "made from row", "column", "value", "limit", "does it hold?"]
     return Section(
-        heading=f"{pluralize(count, 'value')} at limits",
+        heading=f"{pluralise(count, 'value')} at limits",
         text="Each value was set right next to a limit of the leaf, and the rows were sent through the tree. "
         + _format_listed(min(count, MAX_LISTED_LIMITS), count),
         table=Table(columns=columns, rows=rows[:MAX_LISTED_LIMITS]),

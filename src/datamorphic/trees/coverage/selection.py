@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._lazy import pd
-from ..._text import pluralize
+from ..._text import pluralise
 from ...core.execute import Execution
 from ..boundaries import Boundaries, Limit
 from ..descent import find_leaves
@@ -57,7 +57,7 @@ class Selection(AdequacyResult):
     smallest: bool | None = None
 
     def __repr__(self) -> str:
-        return f"Selection({self.criterion}, {pluralize(len(self.rows), 'row')} of {self.leaves.rows:,})"
+        return f"Selection({self.criterion}, {pluralise(len(self.rows), 'row')} of {self.leaves.rows:,})"
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -66,7 +66,7 @@ class Selection(AdequacyResult):
         """Return how many rows were selected, and what all the data cover."""
         origin = "made at the limits of leaves" if self.criterion == "BVA" else "chosen"
         data = self.data_result.headline(subject)
-        return f"{pluralize(len(self), 'row')} {origin} out of {self.leaves.rows:,}; {data}"
+        return f"{pluralise(len(self), 'row')} {origin} out of {self.leaves.rows:,}; {data}"
 
     def document(self) -> dict[str, Any]:
         """Return a JSON-serialisable dict with at most 100 leaves and 100 mutants."""
@@ -247,10 +247,10 @@ def _select_at_limits(
     rows = frame.set_axis(data.index[origins], axis=0)
     notes = []
     if lost_count:
-        leaf_text = pluralize(lost_count, "leaf", "leaves")
+        leaf_text = pluralise(lost_count, "leaf", "leaves")
         notes.append(f"For {leaf_text} no row at the limits was found that fits the types of the columns.")
     if () in limits:
-        leaf_text = pluralize(limits.count(()), "leaf", "leaves")
+        leaf_text = pluralise(limits.count(()), "leaf", "leaves")
         notes.append(f"{leaf_text} compare no numbers, so there are no limits: their rows are unchanged.")
     target = options.target
     if target is not None:

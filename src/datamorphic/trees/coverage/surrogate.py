@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..._lazy import pd
 from ..._stats import compute_wilson_interval
-from ..._text import format_percent, format_short, pluralize
+from ..._text import format_percent, format_short, pluralise
 from ..._typing import DataLike
 from ..._validation import reject, to_generator, validate_integer
 from ...core.execute import Execution
@@ -61,7 +61,7 @@ class Surrogate:
     note: str = ""  # a remark for the reader
 
     def __repr__(self) -> str:
-        leaves = pluralize(len(self.tree.leaves), "leaf", "leaves")
+        leaves = pluralise(len(self.tree.leaves), "leaf", "leaves")
         return f"Surrogate({leaves}, fidelity {format_percent(self.fidelity)})"
 
     @property
@@ -87,8 +87,8 @@ class Surrogate:
         if self.tolerance is not None:
             claim = f"comes within {format_short(float(f'{self.tolerance:.3g}'))} of the model's number"
         return (
-            f"A surrogate tree with {pluralize(len(self.tree.leaves), 'leaf', 'leaves')} {claim} on "
-            f"{format_percent(self.fidelity)} of {pluralize(self.held_out, 'point')} it was not fitted to (95% interval "
+            f"A surrogate tree with {pluralise(len(self.tree.leaves), 'leaf', 'leaves')} {claim} on "
+            f"{format_percent(self.fidelity)} of {pluralise(self.held_out, 'point')} it was not fitted to (95% interval "
             f"{low} to {high})."
         )
 
@@ -183,7 +183,7 @@ def fit_surrogate(
     answered = np.flatnonzero(codes >= 0 if labels is not None else np.isfinite(codes))
     if len(answered) < MIN_ANSWERED_POINTS:
         raise DataError(
-            f"Only {pluralize(len(answered), 'different point')} have an answer, but a surrogate needs at least "
+            f"Only {pluralise(len(answered), 'different point')} have an answer, but a surrogate needs at least "
             f"{MIN_ANSWERED_POINTS}. Give more points."
         )
     shuffled = rng.permutation(answered)

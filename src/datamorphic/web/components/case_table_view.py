@@ -7,7 +7,7 @@ from typing import Any
 from nicegui import ui
 from nicegui.events import GenericEventArguments
 
-from ..._text import pluralize
+from ..._text import pluralise
 from ...scripting.formatter import quote_text
 from ...scripting.grammar import replace_control_characters
 from ..case_table import OPERATORS
@@ -126,9 +126,9 @@ class CaseTableView:
         if not reply["total"]:
             text = "No cases yet. Make seed cases first."
         elif not self._matching:
-            text = f"None of {pluralize(reply['total'], 'case')} matches the filter."
+            text = f"None of {pluralise(reply['total'], 'case')} matches the filter."
         else:
-            text = f"{first + 1:,} to {last:,} of {pluralize(self._matching, 'case')}"
+            text = f"{first + 1:,} to {last:,} of {pluralise(self._matching, 'case')}"
             if self._matching < reply["total"]:
                 text += f" that match, of {reply['total']:,}"
         if reply["hidden_features"]:
@@ -272,7 +272,7 @@ class CaseDialog:
                     ui.label(f"{ancestor['morphism']}{made_from}: {values}{output}")
         hidden = case["ancestor_count"] - len(case["ancestors"])
         if hidden:
-            ui.label(f"{pluralize(hidden, 'ancestor')} more, or no longer in the pool.").classes("muted")
+            ui.label(f"{pluralise(hidden, 'ancestor')} more, or no longer in the pool.").classes("muted")
 
     def _save(self, case_id: int, *, execute: bool) -> None:
         changes = [

@@ -8,7 +8,7 @@ from typing import Any
 
 from nicegui import ui
 
-from ..._text import pluralize
+from ..._text import pluralise
 from ..pool_client import LogEntry, PoolClient
 
 REFRESH_SECONDS = 0.3
@@ -105,13 +105,13 @@ def describe_state(state: dict[str, Any]) -> str:
     """Return the state of a pool in one line."""
     if not state:
         return "Starting the test pool"
-    parts = [pluralize(state.get("cases", 0), "case")]
+    parts = [pluralise(state.get("cases", 0), "case")]
     if state.get("cases"):
         parts.append(f"{state.get('executed', 0):,} with an output")
     if state.get("runs"):
-        parts.append(pluralize(state["runs"], "run"))
+        parts.append(pluralise(state["runs"], "run"))
     if state.get("front"):
-        parts.append(f"{pluralize(state['front']['pairs'], 'border pair')} in the last exploration")
+        parts.append(f"{pluralise(state['front']['pairs'], 'border pair')} in the last exploration")
     return f"{state.get('system', '')}: {', '.join(parts)}"
 
 

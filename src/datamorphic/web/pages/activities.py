@@ -12,7 +12,7 @@ from typing import Any
 
 from nicegui import ui
 
-from ..._text import pluralize
+from ..._text import pluralise
 from ...errors import UsageError
 from ...runs.progress import format_duration
 from ...scripting.formatter import format_names, quote_text
@@ -446,10 +446,10 @@ def describe_combination(estimate: Mapping[str, Any], limit: int) -> str:
     size, new_cases = estimate["size"], estimate["new_cases"]
     new_count = min(size, limit) if limit else size
     seconds = estimate["seconds"] * max(1.0, new_count / max(1, new_cases))
-    what = f"At most {pluralize(new_count, 'new case')} from {pluralize(estimate['cases'], 'case')}"
+    what = f"At most {pluralise(new_count, 'new case')} from {pluralise(estimate['cases'], 'case')}"
     if new_count < size:
         what = f"There are {format_size(size)} combinations, of which {new_count:,} are drawn at random"
-    trial = f"A trial with {pluralize(new_cases, 'new case')} took {estimate['seconds']:.1f} s."
+    trial = f"A trial with {pluralise(new_cases, 'new case')} took {estimate['seconds']:.1f} s."
     return f"{what}, in about {format_duration(seconds)}. {trial}"
 
 
@@ -463,7 +463,7 @@ def describe_optimisation(estimate: Mapping[str, Any], steps: int, mutant_ratio:
     """
     new_cases = max(1, round(mutant_ratio * estimate["cases"]))
     return (
-        f"At most {pluralize(steps, 'step')} with {pluralize(new_cases, 'new case')} each, {steps * new_cases:,} in all, in about "
+        f"At most {pluralise(steps, 'step')} with {pluralise(new_cases, 'new case')} each, {steps * new_cases:,} in all, in about "
         f"{format_duration(estimate['seconds'] * steps)}. It ends sooner when the metrics stop growing."
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from nicegui import ui
 
-from ..._text import pluralize
+from ..._text import pluralise
 from ...audit.checks import CHECKS
 from ...core.result import LEVELS
 from ..audit_files import EXPORTS, FindingSummary, export_result, pin_result, summarise_findings
@@ -158,7 +158,7 @@ class FindingsView:
             self._check = ui.select(
                 ["all checks", *checks], value="all checks", label="Found by", on_change=self._filter
             ).classes("check-filter")
-            self._status = ui.label(pluralize(len(findings), "finding")).classes("muted").props('role="status"')
+            self._status = ui.label(pluralise(len(findings), "finding")).classes("muted").props('role="status"')
 
     def _filter(self) -> None:
         count = 0
@@ -166,7 +166,7 @@ class FindingsView:
             visible = self._levels[finding.level].value and self._check.value in ("all checks", finding.check)
             card.set_visibility(visible)
             count += bool(visible)
-        self._status.set_text(f"{count} of {pluralize(len(self._cards), 'finding')} shown")
+        self._status.set_text(f"{count} of {pluralise(len(self._cards), 'finding')} shown")
 
     def _build_buttons(self, finding: FindingSummary) -> None:
         label = f"“{_shorten(finding.title)}”"

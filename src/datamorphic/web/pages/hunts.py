@@ -11,7 +11,7 @@ from typing import Any
 
 from nicegui import ui
 
-from ..._text import pluralize
+from ..._text import pluralise
 from ...data.programs import programs
 from ...errors import UsageError
 from ...relations.credit import CREDIT_RANGES, CREDIT_RELATIONS
@@ -221,13 +221,13 @@ class HuntPage:
                 relations = list(self.relations.value or []) if statements else []
                 words = build_model_words(subject, relations, statements, self._promises)
                 name, count = subject.name, len(relations) + len(self._promises)
-                what = pluralize(count, "relation")
+                what = pluralise(count, "relation")
             else:
                 program = str(self.system.value)
                 words = build_system_words(program, str(self.mutant.value or ""), list(self.relations.value or []))
                 name = words[0].partition(":")[2]
                 count = len(words) - 1 or len(programs[program].relations)
-                what = ", ".join(words[1:]) if 1 < len(words) <= 4 else pluralize(count, "relation")
+                what = ", ".join(words[1:]) if 1 < len(words) <= 4 else pluralise(count, "relation")
             job = self.workspace.start_job(
                 "hunt", [*words, *self.form.arguments], title=f"Hunt in {name}: {what}", page=ADDRESS
             )

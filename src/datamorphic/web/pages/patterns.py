@@ -8,7 +8,7 @@ from typing import Any
 
 from nicegui import app, ui
 
-from ..._text import pluralize
+from ..._text import pluralise
 from ...errors import UsageError
 from ...relations.patterns.catalogue import ANY_SYSTEM
 from ...relations.patterns.catalogue import patterns as catalogue
@@ -304,9 +304,9 @@ class GuideForm:
         ui.label(result["text"]).classes("guide-text")
         judged = result["holds"] + result["violated"]
         verdict = (
-            f"{pluralize(result['violated'], 'case')} of {judged:,} violate it today."
+            f"{pluralise(result['violated'], 'case')} of {judged:,} violate it today."
             if result["violated"]
-            else f"It holds in all {pluralize(judged, 'case')} that were tried."
+            else f"It holds in all {pluralise(judged, 'case')} that were tried."
         )
         ui.label(verdict).classes("state-failed" if result["violated"] else "state-finished")
         for file in reply["files"]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from nicegui import ui
 
-from ..._text import pluralize
+from ..._text import pluralise
 from ...errors import UsageError
 from ...relations.credit import CREDIT_RANGES, CREDIT_RELATIONS
 from ...relations.image import FLIPS
@@ -160,7 +160,7 @@ class RelationPage:
                 self._known,
                 dict.fromkeys(self.judged.value or [], str(self.strictness.value)),
             )
-            what = pluralize(len(chosen), "relation") if chosen else "relations"
+            what = pluralise(len(chosen), "relation") if chosen else "relations"
             job = self.workspace.start_job(
                 "check",
                 [*words, *options, *self.form.arguments],

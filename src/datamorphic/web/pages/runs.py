@@ -10,7 +10,7 @@ from typing import Any
 
 from nicegui import ui
 
-from ..._text import pluralize
+from ..._text import pluralise
 from ...cli.runs import HIDDEN_PARAMETERS
 from ...errors import DatamorphicError, UsageError
 from ...runs.run import Run
@@ -117,7 +117,7 @@ class RunTable:
         self._table.rows = rows
         self._table.set_visibility(bool(self._listing.rows))
         total = len(self._listing.rows)
-        text = f"{len(rows):,} of {pluralize(total, 'run')}" if len(rows) < total else pluralize(total, "run")
+        text = f"{len(rows):,} of {pluralise(total, 'run')}" if len(rows) < total else pluralise(total, "run")
         self._message.set_text(self._listing.message or text)
 
 

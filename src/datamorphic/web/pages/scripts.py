@@ -10,7 +10,7 @@ from typing import Any
 
 from nicegui import ui
 
-from ..._text import pluralize
+from ..._text import pluralise
 from ...errors import DatamorphicError, UsageError
 from ...scripting.commands import COMMANDS, find_command
 from ...scripting.formatter import format_script
@@ -207,10 +207,10 @@ class ScriptsPage:
         self._editor.decorations = decorations
         self._problems.clear()
         if not problems:
-            self._verdict.set_text(f"No mistakes found. {pluralize(reply.get('commands', 0), 'command')}.")
+            self._verdict.set_text(f"No mistakes found. {pluralise(reply.get('commands', 0), 'command')}.")
             return
         self._verdict.set_text(
-            f"{pluralize(len(reply['problems']), 'mistake')} found. Nothing is run before it is corrected."
+            f"{pluralise(len(reply['problems']), 'mistake')} found. Nothing is run before it is corrected."
         )
         with self._problems:
             for problem in problems:

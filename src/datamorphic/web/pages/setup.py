@@ -9,7 +9,7 @@ from typing import Any
 
 from nicegui import ui
 
-from ..._text import pluralize
+from ..._text import pluralise
 from ...errors import UsageError
 from ..components.elements import build_heading, clean_attribute, show_errors
 from ..components.job_panel import JobPanel
@@ -83,7 +83,7 @@ class SpacePanel:
         changed = bool(self._workspace.subject.hints)
         rows = "" if reply["rows"] is None else f" of {reply['rows']:,} rows"
         ui.label(
-            f"{pluralize(len(self._features), 'feature')}{rows}."
+            f"{pluralise(len(self._features), 'feature')}{rows}."
             + (" Some differ from what the data suggest." if changed else "")
         )
         for note in reply["notes"][:MAX_NOTES]:
@@ -207,7 +207,7 @@ class SpacePanel:
     def _build_missing(self, feature: FeatureDocument) -> None:
         with ui.element("td"):
             count = feature.get("missing")
-            ui.label(pluralize(count, "row") if count else "may be missing" if feature["nullable"] else "none")
+            ui.label(pluralise(count, "row") if count else "may be missing" if feature["nullable"] else "none")
 
     @staticmethod
     def _describe_input(element: Any, text: str) -> None:
@@ -325,7 +325,7 @@ def show_laws(job: StudioJob) -> None:
     document = job.result or {}
     laws = document.get("laws", [])
     broken = [law for law in laws if law["state"] == "BROKEN"]
-    ui.label(f"{pluralize(len(broken), 'law')} of {len(laws)} broken." if broken else "No law is broken.").classes(
+    ui.label(f"{pluralise(len(broken), 'law')} of {len(laws)} broken." if broken else "No law is broken.").classes(
         "law-verdict " + ("state-failed" if broken else "state-finished")
     )
     if skipped := [law["law"] for law in laws if law["state"] == "NOT CHECKED"]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...._text import pluralize
+from ...._text import pluralise
 from ....core.result import Finding
 from ....errors import BudgetSpent
 from ...check import CheckBudget, CheckFindings, make_check
@@ -23,7 +23,7 @@ def check_response(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     numbers = [response for response in responses if response.kind != "categorical"]
     truth = encode_truth(context, responses)
     findings: list[Finding] = []
-    basis = f"{pluralize(len(responses.inputs), 'row')} along {pluralize(len(numbers), 'number')}"
+    basis = f"{pluralise(len(responses.inputs), 'row')} along {pluralise(len(numbers), 'number')}"
     out_of_budget = not responses.complete
     try:
         cuts = find_cuts(context, budget, responses)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...._text import format_percent, format_short, pluralize
+from ...._text import format_percent, format_short, pluralise
 from ....core.result import Finding, Level, count_rows, format_share
 from ....reporting.document import Line, Section, Table
 from ....space.points import Points
@@ -204,7 +204,7 @@ def _tabulate_value(responses: Responses, single: SingleValue) -> Section:
         ],
         sortable=False,
     )
-    rows = pluralize(len(single.answers), "real row")
+    rows = pluralise(len(single.answers), "real row")
     return Section(
         heading=f"The answer around {feature} {_format_number(single.value)}",
         text=f"{rows}, each with these values of {feature} and its own values of everything else.",
@@ -250,7 +250,7 @@ def _draw_response(
         quantity = f"share answered {responses.format_answer(label)}"
     return Section(
         heading=f"The answer along {response.feature}",
-        text=f"The {quantity} over {pluralize(len(responses.inputs), 'real row')}, each with all these values of "
+        text=f"The {quantity} over {pluralise(len(responses.inputs), 'real row')}, each with all these values of "
         f"{response.feature} and its own values of everything else. {note}",
         picture=Line(
             title=f"{quantity} along {response.feature}",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...._text import format_percent, pluralize
+from ...._text import format_percent, pluralise
 from ....core.result import Level
 from ....errors import BudgetSpent
 from ....space.features import Codes, Mask
@@ -147,13 +147,13 @@ def judge_single_value(
     """Return the level of a single value, None if the data support it, and what the data say about it."""
     rows = single.data_rows
     if len(rows) < MIN_LEARNABLE_ROWS:
-        have = f"only {pluralize(len(rows), 'row')} of the data {'has' if len(rows) == 1 else 'have'}"
+        have = f"only {pluralise(len(rows), 'row')} of the data {'has' if len(rows) == 1 else 'have'}"
         if not len(rows):
             have = "no row of the data has"
         return "concern", f"It cannot have been learned: {have} this value."
     known = rows if truth is None else rows[~np.isnan(truth[rows])]
     if truth is None or len(known) < MIN_LEARNABLE_ROWS:
-        return "advice", f"{pluralize(len(rows), 'row')} of the data have this value, without labels to compare with."
+        return "advice", f"{pluralise(len(rows), 'row')} of the data have this value, without labels to compare with."
     points = context.inputs.take(known[:MAX_ROWS_PER_SIDE])
     codes = points.codes.copy()
     codes[:, single.response.column] = single.neighbours[1]
