@@ -255,7 +255,11 @@ class CheckReport(Result):
 
     @check_types
     def shrunk(self, number: int) -> LearnerViolation | ModelViolation | None:
-        """Return row `number` of `violations`, shrunk as far as possible."""
+        """Return row `number` of `violations`, shrunk as far as possible.
+
+        The first row of a relation stands for the example of the report. Of a model, that is the violation whose values are
+        the most usual ones, which may be another row.
+        """
         if not 0 <= number < len(self._violating_cases):
             count_text = pluralise(len(self._violating_cases), "violation")
             raise ArgumentError(f"There is no violation number {number!r}: the report has {count_text}. Count from 0.")
