@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
+Z_95 = NormalDist().inv_cdf(
+    0.975
+)  # standard deviations on either side of a mean that hold 95% of a normal distribution
 
-def compute_wilson_interval(count: int, total: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the Wilson score interval of a proportion.
+
+def compute_wilson_interval(count: float, total: float, confidence: float = 0.95) -> tuple[float, float]:
+    """Return the Wilson score interval of a proportion; an effective number of cases need not be whole.
 
     Examples
     --------

@@ -147,8 +147,9 @@ def test_models_are_hunted_with_data(run, folder):
 def test_system_that_always_fails(run, budget):
     result = run("hunt", "hunted_here:fails", "mirrored", "--budget", budget)
     assert result.exit_code == 3, result.output
-    assert result.stderr.count("\n") == 1
-    assert "error: RuntimeError: out of order" in result.stderr
+    errors = [line for line in result.stderr.splitlines() if not line.startswith("compiling")]  # once per machine
+    assert len(errors) == 1
+    assert "error: RuntimeError: out of order" in errors[0]
 
 
 def test_groups_without_verdict_are_not_violations(run, folder):

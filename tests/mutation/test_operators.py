@@ -17,10 +17,10 @@ import pytest
 
 from datamorphic.data import knn, naive_bayes
 from datamorphic.errors import ArgumentError, DataError
+from datamorphic.mutation.child import count_lines
 from datamorphic.mutation.forge import load_module, make_mutants, read_program
 from datamorphic.mutation.kill_matrix import KillMatrix
 from datamorphic.mutation.operators import OPERATORS, find_changes
-from datamorphic.mutation.runner import count_lines
 from support.cases import in_one_test
 
 

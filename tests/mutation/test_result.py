@@ -4,6 +4,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from datamorphic.mutation.child import MutantOutcome, OriginalOutcome
 from datamorphic.mutation.forge import make_mutants
 from datamorphic.mutation.kill_matrix import (
     CRASHED,
@@ -16,7 +17,6 @@ from datamorphic.mutation.kill_matrix import (
     UNREACHED,
 )
 from datamorphic.mutation.result import Mutation, classify_mutant
-from datamorphic.mutation.runner import MutantOutcome, OriginalOutcome
 from datamorphic.runs.jobs import JobCrash, JobError, JobOutOfMemory, JobSuccess, JobTimeout
 
 KEY = ("mine", "MR-0")

@@ -22,9 +22,9 @@ from ..relations.learner.waves import TrainingSource
 from ..relations.registry import RelationsLike, resolve_relations
 from ..runs.engines import MAX_WORKERS
 from ..runs.flow import Budget
+from .child import LearnerFactory, MutationPlan
 from .cross_validation import CrossValidationRules
 from .forge import read_program
-from .runner import LearnerFactory, MutationPlan
 
 
 @dataclass(frozen=True, eq=False)

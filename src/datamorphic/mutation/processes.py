@@ -11,8 +11,8 @@ from ..runs.jobs import JobCrash, JobError, JobOutcome, JobOutOfMemory, JobPool,
 from ..space.labels import to_object_array
 from ..space.outputs import Outputs
 from ..systems.base import ResourceSystem, ScoreRequest
+from .child import MutantOutcome, MutationPlan, OriginalOutcome, study_mutant, study_original
 from .forge import SourceMutant
-from .runner import MutantOutcome, MutationPlan, OriginalOutcome, study_mutant, study_original
 
 ORIGINAL_TIMEOUT_SECONDS = 600.0
 JOB_KINDS: dict[str, Any] = {kind.state: kind for kind in (JobSuccess, JobError, JobTimeout, JobOutOfMemory, JobCrash)}

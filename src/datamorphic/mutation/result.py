@@ -15,10 +15,10 @@ from .._text import format_percent, pluralise
 from ..core.result import Measure, Result
 from ..reporting.junit import JUnitCase
 from ..runs.jobs import JobCrash, JobError, JobOutcome, JobOutOfMemory, JobTimeout
+from .child import MutantOutcome, OriginalOutcome
 from .cross_validation import CrossValidationRules, is_passing
 from .forge import SourceMutant
 from .kill_matrix import CRASHED, DIED, KILLED, OUT_OF_MEMORY, SAME_BYTECODE, SURVIVED, TIMED_OUT, UNREACHED, KillMatrix
-from .runner import MutantOutcome, OriginalOutcome
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,11 @@ from ..space.features import Integer
 from ..space.outputs import Outputs
 from ..space.points import Points
 from ..space.space import Space
+from .child import MutationPlan, OriginalOutcome
 from .forge import SourceMutant, make_mutants
 from .options import MutateOptions
 from .processes import MutantSystem, observe_original, read_jobs
 from .result import Mutation, classify_mutant
-from .runner import MutationPlan, OriginalOutcome
 
 TIMEOUT_FACTOR = 4.0  # a mutant may take this many times as long as the original
 MIN_TIMEOUT_SECONDS = 10.0  # for a mutant, however quick the original is

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from .._stats import Z_95
 from .._text import pluralise
 from .group_spreads import Spreading, Timing
 from .group_trials import (
@@ -16,7 +17,7 @@ from .group_trials import (
     limit_budget,
     limit_trials,
 )
-from .intervals import Z_95, estimate_share
+from .intervals import estimate_share
 from .published import published
 from .rows import OurFigure, Row, describe_ours, iterate_figures, make_row
 from .stand_in_mutants import (

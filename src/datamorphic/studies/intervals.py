@@ -9,11 +9,11 @@ from itertools import accumulate, takewhile
 
 import numpy as np
 
+from .._stats import Z_95
 from ..core.result import Measure
 from ..hunting.measures import estimate
 from .rows import OurFigure
 
-Z_95 = 1.959963984540054
 MARGIN_KEY, TRIALS_KEY = "{} ±", "{} trials"  # of the margin and the trials among the figures of a job
 
 

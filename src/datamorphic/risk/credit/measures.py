@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ..._stats import compute_wilson_interval
+from ..._stats import Z_95, compute_wilson_interval
 from ...core.result import Measure
 
 Floats = npt.NDArray[np.float64]
@@ -22,7 +21,6 @@ Flags = npt.NDArray[np.bool_]
 
 KS_RESAMPLES = 200
 DEFAULT_APPROVAL_RATE = 0.8  # of applicants, where defaults among approved loans are reported
-Z_95 = NormalDist().inv_cdf(0.975)
 
 
 class Measurement(NamedTuple):
@@ -191,14 +189,4 @@ def average_shares(counts: Sequence[int], totals: Sequence[int]) -> Measure:
         quantile = float(student.ppf(0.975, repetitions - 1))
         between = float(shares.var(ddof=1)) / repetitions * (quantile / Z_95) ** 2
         effective_total = total * min(1.0, binomial / between) if between > 0 else effective_total
-    return Measure(share, *_compute_scaled_wilson(share, effective_total))
-
-
-def _compute_scaled_wilson(share: float, total: float) -> tuple[float, float]:
-    """Return the Wilson interval of a share of an effective number of cases, which need not be whole."""
-    if share in (0.0, 1.0):
-        return compute_wilson_interval(round(share * total), max(1, round(total)))
-    centre = share + Z_95**2 / (2 * total)
-    half = Z_95 * math.sqrt(share * (1 - share) / total + Z_95**2 / (4 * total * total))
-    scale = 1 + Z_95**2 / total
-    return max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale)
+    return Measure(share, *compute_wilson_interval(share * effective_total, effective_total))
