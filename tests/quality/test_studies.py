@@ -9,11 +9,11 @@ import pytest
 
 from datamorphic.errors import UsageError
 from datamorphic.mutation import processes
+from datamorphic.mutation.child import MutantOutcome, OriginalOutcome
 from datamorphic.mutation.cross_validation import CrossValidationRules
 from datamorphic.mutation.forge import SourceMutant
 from datamorphic.mutation.kill_matrix import CRASHED, KILLED, SURVIVED, UNREACHED
 from datamorphic.mutation.result import MutantResult, Mutation
-from datamorphic.mutation.child import MutantOutcome, OriginalOutcome
 from datamorphic.relations.learner.necessity import find_requirement
 from datamorphic.studies import coded_classifiers as coded
 from datamorphic.studies import explorations, mutants
