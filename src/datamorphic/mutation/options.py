@@ -27,6 +27,10 @@ from .cross_validation import CrossValidationRules
 from .forge import read_program
 
 
+TIMEOUT_FACTOR = 4.0  # a mutant may take this many times as long as the original
+MIN_TIMEOUT_SECONDS = 10.0  # for a mutant, however quick the original is
+
+
 @dataclass(frozen=True, eq=False)
 class MutateOptions(KeptOptions, Computing):
     """The options of `dm.mutate`, validated."""
@@ -144,7 +148,8 @@ class MutateOptions(KeptOptions, Computing):
     timeout: Annotated[
         float | None,
         Option(
-            "Seconds that a mutant may take; by default 4 times what the original takes, and at least 10.",
+            f"Seconds that a mutant may take; by default {TIMEOUT_FACTOR:g} times what the original takes, and at least "
+            f"{MIN_TIMEOUT_SECONDS:g}.",
             "SECONDS",
             help="Seconds per mutant.",
         ),

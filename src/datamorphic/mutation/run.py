@@ -23,12 +23,10 @@ from ..space.points import Points
 from ..space.space import Space
 from .child import MutationPlan, OriginalOutcome
 from .forge import SourceMutant, make_mutants
-from .options import MutateOptions
+from .options import MIN_TIMEOUT_SECONDS, TIMEOUT_FACTOR, MutateOptions
 from .processes import MutantSystem, observe_original, read_jobs
 from .result import Mutation, classify_mutant
 
-TIMEOUT_FACTOR = 4.0  # a mutant may take this many times as long as the original
-MIN_TIMEOUT_SECONDS = 10.0  # for a mutant, however quick the original is
 TIMED_CASES = {"inputs": 100, "compared": 200, "rival": 1}  # at most, to estimate the time of more
 MIN_TIMED_FACTOR = 100  # time is estimated only for more than this many times the cases above
 
