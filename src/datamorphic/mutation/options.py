@@ -26,7 +26,6 @@ from .child import LearnerFactory, MutationPlan
 from .cross_validation import CrossValidationRules
 from .forge import read_program
 
-
 TIMEOUT_FACTOR = 4.0  # a mutant may take this many times as long as the original
 MIN_TIMEOUT_SECONDS = 10.0  # for a mutant, however quick the original is
 
