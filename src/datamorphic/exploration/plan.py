@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from .._lazy import pd
 from .._text import pluralise
 from ..core.capability import capability
 from ..core.execute import Execution
@@ -27,9 +28,6 @@ from .front import Front
 from .options import PlanOptions
 from .run import run_exploration
 from .trials import StrategyTrial, choose_trial, race
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TRIAL_WALK_DISTANCE = 50  # steps per walk in the trial, or more if requested
 TIMED_ROWS = 1000  # rows in the batch that is timed
@@ -228,8 +226,6 @@ def _measure_seconds_per_row(execution: Execution[SubjectUnderTest]) -> float:
 
 def _build_table(trials: Sequence[StrategyTrial], options: PlanOptions, seconds_per_row: float) -> pd.DataFrame:
     """Return what each strategy is expected to find with the requested options."""
-    import pandas as pd
-
     rows = []
     for trial in trials:
         if trial.step_factor != 1:
@@ -260,8 +256,6 @@ def _build_table(trials: Sequence[StrategyTrial], options: PlanOptions, seconds_
 
 def _build_curve(trials: Sequence[StrategyTrial]) -> pd.DataFrame:
     """Return capability, cost and balance of all trials."""
-    import pandas as pd
-
     if not trials:
         return pd.DataFrame(columns=CURVE_COLUMNS)
     curves = [(trial, trial.measure_curve()) for trial in trials]

@@ -6,21 +6,19 @@ import copy
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from .._deprecation import deprecated
+from .._lazy import pd
 from ..errors import DataError, TestSystemError
 from ..runs.flow import Flow, Query
 from ..space.outputs import Outputs, find_rounding
 from ..space.points import Batch, Points, Rows, RowSelection
 from ..space.space import Space
 from ..systems.base import Executor
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Mask = npt.NDArray[np.bool_]
 Verdicts = npt.NDArray[np.int8]

@@ -16,12 +16,13 @@ import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from .._deprecation import rename_keywords
+from .._lazy import pd
 from .._text import format_short, suggest_name
 from .._validation import is_number, validate_choice
 from ..errors import ArgumentError, DataError
@@ -35,9 +36,6 @@ from ..systems.base import Executor
 from .base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, JudgedGroups, Mask, Relation, Verdicts
 from .one_way import DIRECTION_WORDS, Direction, OneWay, compute_wrongness
 from .patterns.relation import InputPattern
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Floats = npt.NDArray[np.float64]
 
@@ -227,8 +225,6 @@ class Change(InputPattern):
 
     def _assign(self, frame: pd.DataFrame, column: pd.Series[Any]) -> ChangedRows:
         """Return the rows with another category."""
-        import pandas as pd
-
         inapplicable = (column.isna() | column.isin(list(self.sentinels))).to_numpy(dtype=bool)
         if isinstance(column.dtype, pd.CategoricalDtype) and self.value not in column.cat.categories:
             raise DataError(
@@ -557,8 +553,6 @@ def _get_column(frame: pd.DataFrame, name: str) -> pd.Series[Any]:
 
 def _to_column(values: Floats, column: pd.Series[Any], has_integers: bool) -> Any:
     """Return changed numbers in the type of their column, as far as it holds them."""
-    import pandas as pd
-
     if has_integers and not (np.rint(values[~np.isnan(values)]) == values[~np.isnan(values)]).all():
         return values  # fractions in a column of integers
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iuf":

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from .._lazy import pd
 from .._text import suggest_name
 from .._validation import check_types, reject
 from ..errors import ArgumentError
@@ -18,9 +19,6 @@ from ..space.blocks import PlacedBlock
 from ..space.space import Space
 from .patterns.outputs import Unchanged
 from .patterns.relation import InputPattern, PatternRelation, Promise
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FLIPS = ("left-right", "top-bottom")
 

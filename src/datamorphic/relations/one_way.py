@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._validation import is_number
 from ..errors import ArgumentError
 from ..space.labels import to_label_key
@@ -18,9 +19,6 @@ from ..systems.coerce import Labels
 from ..systems.estimator import Estimator
 from .base import ROUNDING_TOLERANCE, Mask
 from .patterns.relation import Answers, OutputPattern
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Floats = npt.NDArray[np.float64]
 Direction = Literal["down", "up", "same"]

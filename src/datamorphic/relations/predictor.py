@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from ..runs.flow import Flow, Query
 from ..space.outputs import Outputs
 from ..space.points import Batch, Points, Rows
 from ..systems.base import Executor, Function
 from ..systems.estimator import Estimator
 from .base import INAPPLICABLE, JudgedGroups, Relation
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Places = npt.NDArray[np.intp]
 ROW_ORDER_COUNT = 5  # other orders in which a batch is queried

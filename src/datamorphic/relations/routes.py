@@ -9,19 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from .._lazy import pd
 from .._validation import check_types, is_number, reject, validate_integer
 from ..errors import ArgumentError
 from ..systems.router import GOAL, START, VIA, ValhallaRouter, decode_shape, format_coordinates
 from .base import Mask
 from .patterns import inputs, outputs
 from .patterns.relation import Answers, InputPattern, OutputPattern, PatternRelation, explain
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 DOMAIN = "maps and routes"
 CLICK_DIGITS = 4  # of coordinates read off a map: about ten metres

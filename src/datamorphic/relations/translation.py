@@ -11,19 +11,17 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from .._lazy import pd
 from .._validation import check_types, reject, validate_share
 from ..reporting.marked_text import MarkedText
 from .base import Mask
 from .patterns.inputs import AddElement, Condition, FeedBack, RemoveElement, ReplaceElement, TextInput
 from .patterns.outputs import FullyEqual
 from .patterns.relation import Answers, InputPattern, OutputPattern, PatternRelation, Promise, explain
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 DOMAIN = "machine translation"
 UNTRANSLATED, OTHER_WORDS, SURPLUS = "A", "B", "C"

@@ -6,8 +6,9 @@ import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
+from .._lazy import pd
 from .._tables import read_document, read_rows
 from .._text import pluralise
 from ..errors import DataError
@@ -16,10 +17,6 @@ from .figures import list_figures
 from .published import tables
 from .rows import Row
 from .workload import SCALES, Scale, Workbench
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 TableBuilder = Callable[[Workbench], list[Row]]
 
@@ -130,8 +127,6 @@ def list_names() -> list[str]:
 
 def list_studies() -> pd.DataFrame:
     """Return all studies with their titles, the tables they compare with, and the figures that their pages draw."""
-    import pandas as pd
-
     return pd.DataFrame(
         [
             (name, entry.title, entry.compares, ", ".join(figure.name for figure in list_figures(entry.parts)))

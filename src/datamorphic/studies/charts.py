@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from .._lazy import pd
 from .._text import pluralise
 from ..reporting.document import Drawing, Shape
 from ..reporting.panel import Floats, Panel, PanelItem
 from .rows import format_number
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MIN_FIGURES = 4  # with fewer, the table says all
 MAX_FIGURES = 800

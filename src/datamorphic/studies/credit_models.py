@@ -13,10 +13,11 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from .._lazy import pd
 from .._text import pluralise
 from ..data.loans.book import make_loan_book
 from ..data.loans.german_credit import german_credit_relations, load_german_credit
@@ -39,9 +40,6 @@ from .intervals import estimate_share, from_bounds, label_figure
 from .published import published
 from .rows import Row, iterate_figures, make_row
 from .workload import Figures, Job, Scale, Workbench
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PUBLISHED_LOANS = {"2016": (43_232, 1_360), "2018": (44_672, 1_467)}  # loans and defaults
 FULL_REPETITIONS = 100

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._lazy import pd
 from ..data.learners import (
     ignore_convergence_warnings,
     learns_from_part,
@@ -28,8 +29,6 @@ from .intervals import estimate_share, label_figure
 from .workload import Figures, Job, Scale, make_seed_sequence
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ..exploration.front import Front
     from ..space.space import Space
 

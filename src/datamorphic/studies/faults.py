@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .._lazy import pd
 from ..data.learners import WINE_STEPS
 from ..morphisms.decorators import datamorphism, executor
 from ..space.features import Continuous
 from ..space.space import Space
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: low, high and step; the bounds are those of the data set
 WINE = {

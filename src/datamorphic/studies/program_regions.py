@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._stats import compute_wilson_interval
 from .._validation import validate_integer
 from ..data.programs.program import NumericProgram
@@ -16,9 +17,6 @@ from ..hunting.classify_region import classify
 from ..relations.base import UNDEFINED, VIOLATED, Verdicts
 from ..relations.box import Floats
 from ..relations.function import FunctionRelation
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 DEFAULT_INPUTS, DEFAULT_SEED = 100_000, 0
 
@@ -85,8 +83,6 @@ def measure_regions(
     `inputs` uniform sources are drawn per relation, in its own source domain. `mutants` and `relations` restrict the
     table to these.
     """
-    import pandas as pd
-
     inputs = validate_integer("inputs", "measure_regions", inputs, 1)
     mutants = program.mutants if mutants is None else mutants
     relations = program.relations if relations is None else relations

@@ -12,12 +12,10 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .._lazy import pd
 from ..errors import DataError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def tables() -> list[str]:
@@ -150,8 +148,6 @@ def _find_misprints(place: dict[str, str], walks: int | None) -> list[str]:
 
 @cache
 def _read_table(name: str) -> pd.DataFrame:
-    import pandas as pd
-
     with files(__package__).joinpath("published", f"{name}.csv").open(encoding="utf-8") as file:
         frame = pd.read_csv(file, dtype=str, keep_default_na=False)
     whole = [column for column in ("walks", "seeds") if column in frame]

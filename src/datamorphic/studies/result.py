@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from .._lazy import pd
 from ..core.result import FileWriter, Result, make_writer
 from ..reporting.junit import JUnitCase
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ALL = "all"  # the name of all studies together
 

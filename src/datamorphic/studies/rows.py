@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from .._lazy import pd
 from .published import erratum
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 DISPLAY_NAMES = {
     "random_target": "random target",
@@ -68,8 +66,6 @@ def make_row(
     figure: Any, table: str, *place: str, ours: float | OurFigure, column: str = "", notes: Iterable[str] = ()
 ) -> Row:
     """Return a published figure beside ours, with its erratum."""
-    import pandas as pd
-
     walks = None if pd.isna(figure.walks) else int(figure.walks)
     wrong = _erratum(table, figure.strategy, figure.subject, figure.measure, data=figure.data, walks=walks)
     estimate = ours if isinstance(ours, OurFigure) else OurFigure(ours)

@@ -10,8 +10,9 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
+from .._lazy import pd
 from .._text import pluralise
 from ..data.products import make_product_queries, make_products
 from ..relations.check.run import check
@@ -22,9 +23,6 @@ from .intervals import estimate_share, label_figure
 from .published import published
 from .rows import Row, describe_ours, iterate_figures, make_row
 from .workload import Figures, Job, Scale, Workbench
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ENGINES: dict[str, type[SearchEngine]] = {"tantivy": TantivySearch, "SQLite": SqliteSearch}
 DECADES = range(7)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from ..data.sets import TARGET
 from ..trees.boundaries import STEP, Offset
 from ..trees.coverage.run import select
 from .trees import DataSetJob, fit_tree, load_prepared
 from .workload import Figures
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SCORES = ("precision", "recall", "accuracy", "F1")
 CRITERIA = ("DTC", "BVA", "DTMT")

@@ -7,10 +7,11 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from .._lazy import pd
 from .._text import pluralise
 from ..data.sets import OPENML, SHIPPED, TARGET, available, load
 from ..trees.coverage.mutation import measure_kills
@@ -20,9 +21,6 @@ from .intervals import estimate_median, estimate_share
 from .published import published
 from .rows import OurFigure, Row, describe_ours, describe_part, iterate_figures, make_row
 from .workload import Figures, Job, Scale, Workbench
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 STATISTICS: dict[str, Callable[[list[float]], float]] = {
     "max": max,

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from .._lazy import pd
 from .._text import pluralise
 from ..core.execute import Execution
 from ..data.learners import REFERENCE_MODELS
@@ -250,8 +251,6 @@ class Workbench:
         With `print_estimate`, an estimate of the time is printed first. A job that fails has an error instead of figures, and
         one that the budget or the time-out does not allow has none.
         """
-        import pandas as pd
-
         rounds = [(job, k) for job in self.figures_by_job for k in range(job.repetitions(self.scale))]
         if not rounds:
             return

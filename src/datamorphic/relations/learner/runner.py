@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..._lazy import pd
 from ..._text import pluralise
 from ...errors import TestSystemError, format_error_line
 from ...runs.flow import Flow, Query
@@ -303,8 +304,6 @@ def _perturb(data: Training, rng: np.random.Generator) -> Training:
 
 def _is_near(after: Array, expected: Array, training_labels: list[Array]) -> Mask:
     """Return which numbers are as expected, up to rounding."""
-    import pandas as pd
-
     numbers, expected_numbers = (
         pd.to_numeric(pd.Series(column), errors="coerce").to_numpy(np.float64) for column in (after, expected)
     )

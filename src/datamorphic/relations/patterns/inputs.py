@@ -6,17 +6,15 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..._lazy import pd
 from ..._validation import is_number, reject, validate_choice
 from ...errors import ArgumentError
 from ..base import Mask
 from .relation import Answers, InputPattern, executable, explain
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ANY = "any"  # the usual value of a filter that does not restrict anything
 LINKING_WORDS = ("for", "with", "and", "of", "the", "a", "an", "in")

@@ -10,10 +10,11 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..._lazy import pd
 from ..._validation import is_number, reject, validate_choice
 from ...errors import ArgumentError, TestSystemError
 from ...space.answers import is_collection, to_hashable
@@ -21,9 +22,6 @@ from ...space.outputs import Outputs
 from ..base import ROUNDING_TOLERANCE, Mask, are_same_answers
 from ..one_way import compute_wrongness
 from .relation import Answers, OutputPattern, executable, explain, name_part
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def list_items(answer: Any, *, words: bool = False) -> tuple[Any, ...]:

@@ -6,12 +6,13 @@ import copy
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
 import numpy as np
 import numpy.typing as npt
 
 from ..._deprecation import rename_keywords
+from ..._lazy import pd
 from ..._text import suggest_name
 from ..._validation import check_types, reject, validate_choice
 from ...errors import ArgumentError, TestSystemError
@@ -32,9 +33,6 @@ from ..base import (
     to_batch,
     validate_booleans,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Answers = npt.NDArray[Any]
 Promise = Literal["MR", "HMR", "MRR"]
