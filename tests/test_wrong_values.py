@@ -402,7 +402,10 @@ METHODS = {
             **EXPORTING,
         },
     ),
-    dm.FunctionRelation: (lambda _: TRIPLING, {"over": {"domain": (0, 1)}, "within": {"domain": (0, 1)}}),
+    dm.FunctionRelation: (
+        lambda _: TRIPLING,
+        {"over": {"domain": (0, 1)}, "within": {"domain": (0, 1)}, "named": {"name": "tripled", "statement": "s"}},
+    ),
     dm.relations.InputPattern: (
         lambda _: inputs.Add(columns=("x",)),
         {"then": {"following": inputs.Negate(columns=("x",))}, "where": {"x": 1}},
@@ -710,7 +713,6 @@ WORDS = {
     "surrogate": "data|target|rows",
     "sut": "system",
     "target": "labels",
-    "test_system": "test system|datamorphism|inputs",
     "url": "run store",
     "reading": "run store",
     "uses_outputs": "outputs",

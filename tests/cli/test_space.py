@@ -229,7 +229,7 @@ def test_candidates_are_the_rows_of_a_file(folder):
         ("explore --subject box_1 --trial 10", "--trial is for the estimate of --plan. Add --plan, or leave it out."),
         (
             "explore --subject box_1 --plan --trial 3",
-            "The 'trial' parameter of plan must be an int in the range [10, inf)",
+            "Invalid value for '--trial': Input should be greater than or equal to 10.",
         ),
         ("explore --subject box_1 --moves ,", "--moves takes names separated by commas, as in swap,double. Got ','."),
         ("mutate described_rules --memory much", "--memory takes a size, as in 512MB or 1GB. Got 'much'."),

@@ -9,9 +9,10 @@ from datamorphic.exploration.trials import StrategyTrial, TrialCurve, choose_tri
 
 def make_trial(strategy, *, distance=12, seeds_per_walk=0.5, subject="Box 2"):
     def run(walks):
-        return dm.explore(
+        front = dm.explore(
             dm.subjects[subject], strategy=strategy, walks=walks, walk_distance=distance, max_halvings=8, seed=walks
         )
+        return front, 0.1
 
     return StrategyTrial(strategy=strategy, step_factor=1.0, run=run, seeds_per_walk=seeds_per_walk)
 
@@ -34,7 +35,8 @@ def measure_plainly(fronts, distance, seeds_per_walk):
 @pytest.mark.parametrize("strategy", ["random_walk", "directed_walk", "random_target"])
 def test_the_curve_equals_walks_cut_off_one_by_one(strategy):
     trial = make_trial(strategy)
-    trial.fronts = [trial.run(40), trial.run(30)]
+    trial.make_walks(40)
+    trial.make_walks(30)
     curve = trial.measure_curve()
     assert curve.distances.tolist() == ([0] if strategy == "random_target" else list(range(1, 13)))
     for place, distance in enumerate(curve.distances):
@@ -54,7 +56,8 @@ def test_a_clearly_worse_strategy_makes_fewer_walks():
 def test_a_cheap_choice_with_little_capability_is_not_made():
     cheap = make_trial("random_target", subject="Triangle 1")
     capable = make_trial("directed_walk", distance=20, subject="Box 2")
-    cheap.fronts, capable.fronts = [cheap.run(100)], [capable.run(100)]
+    cheap.make_walks(100)
+    capable.make_walks(100)
     curve = cheap.measure_curve()
     capable.seeds_per_walk = 1e6  # so costly that only its capability speaks for it
     assert curve.balance[0] > capable.measure_curve().balance.max() > 0
@@ -64,10 +67,9 @@ def test_a_cheap_choice_with_little_capability_is_not_made():
 
 def test_without_any_pair_all_go_on():
     trials = [make_trial(name, distance=1) for name in ("random_walk", "directed_walk")]
+    constant, space = (lambda row: "same"), dm.Space([dm.Continuous("x", 0, 1)])
     for trial in trials:
-        trial.run = lambda walks: dm.explore(
-            lambda row: "same", dm.Space([dm.Continuous("x", 0, 1)]), strategy="random_walk", walks=walks, seeds=5
-        )
+        trial.run = lambda walks: (dm.explore(constant, space, strategy="random_walk", walks=walks, seeds=5), 0.1)
     race(trials, 40)
     assert [trial.walks for trial in trials] == [40, 40]
     assert choose_trial(trials)[0] is trials[0]
@@ -85,8 +87,8 @@ class KnownTrial:
             pairs=np.array([capability]),
         )
 
-    def run(self, walks):
-        return walks
+    def make_walks(self, count):
+        self.fronts.append(count)
 
     @property
     def walks(self):

@@ -54,7 +54,7 @@ def test_relations_of_texts_and_images_are_found_by_name_and_column():
     assert (relation.name, relation.input.column) == ("text.typo of review", "review")
     assert find_relation("text.typo").input.column == "text"
     assert find_relation("image.flip left-right").necessary  # whoever chooses it declares that it does not matter
-    assert find_relation("sequence.warp of pulse").column == "pulse"
+    assert find_relation("sequence.warp of pulse").input.column == "pulse"
     assert find_relation("text.colour") is None
     with pytest.raises(ArgumentError, match=r"Did you mean 'text\.typo'"):
         resolve_relations("text.typos", "relations", "check")

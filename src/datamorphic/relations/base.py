@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from .._deprecation import deprecated
 from .._lazy import pd
+from .._validation import check_types
 from ..errors import DataError, TestSystemError
 from ..runs.flow import Flow, Query
 from ..space.outputs import Outputs, find_rounding
@@ -136,6 +137,7 @@ class MetamorphicRelation:
 
     why_not = _deprecate_why_not(find_obstacle)
 
+    @check_types
     def named(self, name: str, *, statement: str | None = None) -> Self:
         """Return the relation with another name, and another statement if there is one."""
         relation = copy.copy(self)
