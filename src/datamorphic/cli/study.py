@@ -90,13 +90,13 @@ class StudyCommand(CapabilityCommand):
         self, result: Any, *, html: Path | None = None, site: Path | None = None, **face: Any
     ) -> dict[str, Any]:
         """Return the figures, and the page that shows them."""
-        page = html if site is None else result.get_index(site)
+        page = html if site is None else site / result.INDEX_FILE
         return result.document() | ({} if page is None else {"html": str(page)})
 
     def format_text(self, result: Any, *, site: Path | None = None, **face: Any) -> str:
         """Return the figures, and the page of the site."""
         text = super().format_text(result)
-        return text if site is None else f"{text}\n\nThe site: {result.get_index(site)}"
+        return text if site is None else f"{text}\n\nThe site: {site / result.INDEX_FILE}"
 
 
 def _print_list(as_json: bool) -> None:

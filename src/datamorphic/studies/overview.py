@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from .._files import to_local_path
 from .._text import pluralise
@@ -19,7 +19,7 @@ from .published import tables
 from .result import Study, StudyResult
 from .verdicts import StudyVerdict, VerdictKind
 
-INDEX_FILE, DATA_FILE = "index.html", "studies.json"
+DATA_FILE = "studies.json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +52,7 @@ class StudyOverview(StudyResult):
         The studies, tables first.
     """
 
+    INDEX_FILE: ClassVar[str] = "index.html"  # the first page of the site
     _PAGE = "studies.overview_page:build_page"
 
     date: datetime
@@ -95,15 +96,10 @@ class StudyOverview(StudyResult):
         path = to_local_path(folder, "folder of the site")
         for report in self.reports:
             if report.study is not None:
-                report.study.to_html(path / report.file, index=INDEX_FILE)
+                report.study.to_html(path / report.file, index=self.INDEX_FILE)
         self.to_json(path / DATA_FILE)
-        self.to_html(self.get_index(path))
-        return self.get_index(path)
-
-    @staticmethod
-    def get_index(folder: Path) -> Path:
-        """Return the first page of a site in a folder."""
-        return folder / INDEX_FILE
+        self.to_html(path / self.INDEX_FILE)
+        return path / self.INDEX_FILE
 
 
 def _describe_report(report: StudyReport) -> dict[str, Any]:
