@@ -68,7 +68,8 @@ def edited_package(tmp_path_factory) -> Path:
 
 
 def run_python(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"PYTHONPATH": str(folder), "COLUMNS": "160"}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}  # of a copy
+    environment |= {"PYTHONPATH": str(folder), "COLUMNS": "160"}
     words = [sys.executable, *map(str, arguments)]
     return subprocess.run(
         words, cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=300
