@@ -6,9 +6,9 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-import pandas as pd
 
 from .._estimates import refuse_many_rows
+from .._lazy import pd
 from ..core.execute import Execution
 from ..core.groups import SEED, ColumnHints
 from ..core.options import Option

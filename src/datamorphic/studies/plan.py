@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-import pandas as pd
-
+from .._lazy import pd
 from .._text import suggest_name
 from ..core.execute import Execution
 from ..errors import UsageError, format_error_line
