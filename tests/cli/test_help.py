@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import shlex
 import shutil
@@ -20,7 +21,7 @@ from datamorphic.cli.console import make_console, to_option_words
 from datamorphic.cli.demo.command import demo
 from datamorphic.cli.exit_codes import ExitCode
 from datamorphic.cli.help import split_examples
-from datamorphic.cli.main import COMMAND_GROUPS, NAMES, PANELS, app, build_app, import_command, main
+from datamorphic.cli.main import COMMAND_GROUPS, NAMES, PANELS, app, build_app, import_command, main, read_help
 from datamorphic.cli.worker_check import worker_check
 from datamorphic.runs import progress
 from support.waiting import wait_until
@@ -100,6 +101,20 @@ def test_a_command_is_imported_by_its_name():
     assert import_command("worker-check") is worker_check
     assert list(typer.main.get_command(build_app(["hunt", "runs"])).commands) == ["hunt", "runs"]
     assert set(ROOT.commands) == {*NAMES, *COMMAND_GROUPS}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_help_of_a_command_is_read_without_importing_it(name):
+    command = import_command(name)
+    text = command.info.help if isinstance(command, typer.Typer) else inspect.getdoc(command)
+    assert read_help(name) == text
+
+
+def test_the_outline_has_the_help_of_the_whole_application():
+    runner = CliRunner()
+    texts = [runner.invoke(app, ["--help"]).output for app in (build_app(outlined=True), build_app())]
+    assert texts[0] == texts[1]
+    assert "explore" in texts[0]
 
 
 def test_commands_in_groups_work_with_and_without_the_group():

@@ -5,14 +5,18 @@
 
 from __future__ import annotations
 
+import ast
 import atexit
 import gc
 import importlib
+import inspect
 import itertools
 import os
 import sys
 import tempfile
 from collections.abc import Callable, Collection
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -59,10 +63,31 @@ SUBCOMMAND_NAMES = ("cases", "runs")  # that have commands of their own
 
 def import_command(name: str) -> Command:
     """Return the function of a command, or the application of a group of commands."""
-    word = name.replace("-", "_")
-    module = importlib.import_module(".demo.command" if name == "demo" else f".{word}", __package__)
-    command: Command = getattr(module, "app" if name in SUBCOMMAND_NAMES else word)
+    command: Command = getattr(importlib.import_module(_find_module(name), __package__), _find_attribute(name))
     return command
+
+
+def read_help(name: str) -> str:
+    """Return the help of a command from its source, because importing it takes as long as importing what it runs."""
+    spec = find_spec(_find_module(name), __package__)
+    assert spec is not None
+    assert spec.origin is not None
+    for node in ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef) and node.name == _find_attribute(name):
+            return ast.get_docstring(node) or ""
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == _find_attribute(name):
+            assert isinstance(node.value, ast.Call)
+            texts = [*node.value.args[:1], *(keyword.value for keyword in node.value.keywords if keyword.arg == "help")]
+            return inspect.cleandoc(ast.literal_eval(texts[0]))
+    raise LookupError(name)
+
+
+def _find_module(name: str) -> str:
+    return ".demo.command" if name == "demo" else f".{name.replace('-', '_')}"
+
+
+def _find_attribute(name: str) -> str:
+    return "app" if name in SUBCOMMAND_NAMES else name.replace("-", "_")
 
 
 class RootGroup(GroupWithExamples):
@@ -85,8 +110,12 @@ def _declare_options(
     """Declare the options of ``datamorphic`` itself."""
 
 
-def build_app(names: Collection[str] = NAMES) -> typer.Typer:
-    """Return the application with some of its commands, because importing and building all of them takes long."""
+def build_app(names: Collection[str] = NAMES, *, outlined: bool = False) -> typer.Typer:
+    """Return the application with some of its commands, because importing and building all of them takes long.
+
+    An outlined application has all that its own help shows: the names of its commands and their help.
+    """
+    add_command = _outline_command if outlined else _add_command
     root = typer.Typer(
         cls=RootGroup,
         help="Test classifiers, and other systems whose correct answers nobody knows, without an oracle."
@@ -100,18 +129,18 @@ def build_app(names: Collection[str] = NAMES) -> typer.Typer:
     for panel, members in PANELS.items():
         for name in members:
             if name in names:
-                _add_command(root, name, rich_help_panel=panel)
+                add_command(root, name, rich_help_panel=panel)
     for name in HIDDEN_NAMES:
         if name in names:
-            _add_command(root, name, hidden=True)
+            add_command(root, name, hidden=True)
     for group_name, (text, members) in COMMAND_GROUPS.items():
         called_members = [name for name in members if name in names]
         if called_members:
             group = typer.Typer(name=group_name, help=text, no_args_is_help=True)
             root.add_typer(group, rich_help_panel=GROUPS_PANEL)
         for name in called_members:
-            _add_command(group, name)
-            _add_command(root, name, hidden=True)
+            add_command(group, name)
+            add_command(root, name, hidden=True)
     return add_examples(root)
 
 
@@ -121,6 +150,10 @@ def _add_command(app: typer.Typer, name: str, **settings: Any) -> None:
         app.add_typer(command, **settings)
     else:
         app.command(name, **settings)(command)
+
+
+def _outline_command(app: typer.Typer, name: str, **settings: Any) -> None:
+    app.command(name, help=read_help(name), **settings)(lambda: None)
 
 
 def __getattr__(name: str) -> typer.Typer:
@@ -137,7 +170,7 @@ def _build_called_app() -> typer.Typer:
     if name == "--version":
         return build_app([])
     if name not in (*NAMES, *COMMAND_GROUPS) or COMPLETION_VARIABLE in os.environ:
-        return build_app()
+        return build_app(outlined=name in ("", "-h", "--help") and COMPLETION_VARIABLE not in os.environ)
     return build_app(COMMAND_GROUPS[name][1] if name in COMMAND_GROUPS else [name])
 
 
