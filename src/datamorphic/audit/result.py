@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,6 +17,7 @@ from ..errors import DataError
 from ..reporting.document import Axis, Drawing, Line, Meter, Page, Scatter, Section, Shape, Snippet, Table, TextLabel
 from ..reporting.export import FilePath, load_renderer, write_export
 from ..reporting.junit import JUnitCase
+from ..space.options import format_hint_options
 from .expectations import merge_expectations
 from .outcome import Outcome
 from .ranking import rank_findings
@@ -55,21 +56,6 @@ def format_options(request: Mapping[str, Any], *names: str) -> list[str]:
         for item in value if isinstance(value, list | tuple) else [value]:
             if item is not None:
                 options += [f"--{name}", str(item)]
-    return options
-
-
-def format_hint_options(request: Mapping[str, Any]) -> list[str]:
-    """Return the space hints of a request as options of the command line."""
-    formats: dict[str, tuple[str, Callable[[Any], str]]] = {
-        "kinds": ("--kind", str),
-        "steps": ("--column-step", str),
-        "bounds": ("--bounds", lambda limits: ":".join("" if limit is None else str(limit) for limit in limits)),
-        "orders": ("--order", lambda categories: ",".join(map(str, categories))),
-    }
-    options: list[str] = []
-    for key, (option, format_hint) in formats.items():
-        for column, hint in (request.get(key) or {}).items():
-            options += [option, f"{column}={format_hint(hint)}"]
     return options
 
 

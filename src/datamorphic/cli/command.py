@@ -26,6 +26,7 @@ from ..core.execute import execute
 from ..core.options import FILES_PANEL, OptionField, find_former_names, list_fields
 from ..errors import UsageError
 from ..runs.interrupts import Interrupts
+from ..space.options import format_hint_options
 from . import options as opt
 from .console import (
     FILE_NOUNS,
@@ -278,8 +279,6 @@ class CapabilityCommand:
 
     def build_arguments(self, words: Mapping[str, Any], seed: object) -> list[str]:
         """Return the arguments of the command line that does the same."""
-        from ..audit.result import format_hint_options
-
         words = self._rename_words(words)
         arguments = [shorten_path(words[name]) for name in self.argument_names if words.get(name)]
         flags = {name: _find_flag(name, annotation) for name, annotation, _ in self.list_inputs()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -58,3 +58,18 @@ class SpaceOptions:
                 f"{owner} was given a space and hints for its columns ({', '.join(self.to_dict())}). "
                 "A space already contains this information. Give only one of the two."
             )
+
+
+def format_hint_options(request: Mapping[str, Any]) -> list[str]:
+    """Return the space hints of a request as options of the command line."""
+    formats: dict[str, tuple[str, Callable[[Any], str]]] = {
+        "kinds": ("--kind", str),
+        "steps": ("--column-step", str),
+        "bounds": ("--bounds", lambda limits: ":".join("" if limit is None else str(limit) for limit in limits)),
+        "orders": ("--order", lambda categories: ",".join(map(str, categories))),
+    }
+    options: list[str] = []
+    for key, (option, format_hint) in formats.items():
+        for column, hint in (request.get(key) or {}).items():
+            options += [option, f"{column}={format_hint(hint)}"]
+    return options
