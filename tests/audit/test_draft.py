@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 import datamorphic as dm
-from datamorphic.audit.draft import api
+from datamorphic.audit.draft import run as draft_run
 from datamorphic.audit.draft.code import (
     MAX_LINE_CHARACTERS,
     format_list,
@@ -42,7 +42,7 @@ from datamorphic.reporting.python_code import format_comment, to_slug
 from support.cases import LONG
 from support.run_code import run_program
 
-draft_system = functools.partial(api.draft_system, load_data=load_data)
+draft_system = functools.partial(draft_run.draft_system, load_data=load_data)
 
 NASTY = [
     '"; import os #',

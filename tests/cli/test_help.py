@@ -9,6 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 import pytest
@@ -115,6 +116,13 @@ def test_the_outline_has_the_help_of_the_whole_application():
     texts = [runner.invoke(app, ["--help"]).output for app in (build_app(outlined=True), build_app())]
     assert texts[0] == texts[1]
     assert "explore" in texts[0]
+
+
+def test_without_sources_the_help_is_that_of_the_imported_commands(monkeypatch):
+    whole_help = CliRunner().invoke(build_app(), ["--help"]).output
+    monkeypatch.setattr(SourceFileLoader, "get_source", lambda *_: None)
+    assert read_help("explore") is None
+    assert CliRunner().invoke(build_app(outlined=True), ["--help"]).output == whole_help
 
 
 def test_commands_in_groups_work_with_and_without_the_group():

@@ -35,7 +35,7 @@ from sklearn.tree import DecisionTreeClassifier
 from typer.testing import CliRunner
 
 import datamorphic as dm
-from datamorphic.audit.draft.api import draft_system
+from datamorphic.audit.draft.run import draft_system
 from datamorphic.cli.main import app
 from datamorphic.systems.files import load_model
 from datamorphic.systems.untrusted import list_unsafe_types, validate_parts

@@ -14,7 +14,7 @@ from .console import make_console, prepare_output_files, print_json, print_line,
 from .load import load_data, load_object
 
 if TYPE_CHECKING:
-    from ..audit.draft.api import Draft
+    from ..audit.draft.run import Draft
 
 
 def init(
@@ -40,7 +40,7 @@ def init(
     datamorphic init my_models:credit customers.parquet --out test_credit.py;
     datamorphic init model.joblib data:wine --target target --trust
     """
-    from ..audit.draft.api import draft_system
+    from ..audit.draft.run import draft_system
 
     prepare_output_files(out)
     if out.exists() and not force:

@@ -15,8 +15,8 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Collection
+from importlib.abc import InspectLoader
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -67,19 +67,21 @@ def import_command(name: str) -> Command:
     return command
 
 
-def read_help(name: str) -> str:
-    """Return the help of a command from its source, because importing it takes as long as importing what it runs."""
+def read_help(name: str) -> str | None:
+    """Return the help of a command from its source, because importing it takes as long as importing what it runs.
+
+    None is returned if the package was installed without sources.
+    """
     spec = find_spec(_find_module(name), __package__)
-    assert spec is not None
-    assert spec.origin is not None
-    for node in ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body:
+    source = spec.loader.get_source(spec.name) if spec is not None and isinstance(spec.loader, InspectLoader) else None
+    for node in ast.parse(source or "").body:
         if isinstance(node, ast.FunctionDef) and node.name == _find_attribute(name):
-            return ast.get_docstring(node) or ""
+            return ast.get_docstring(node)
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == _find_attribute(name):
             assert isinstance(node.value, ast.Call)
             texts = [*node.value.args[:1], *(keyword.value for keyword in node.value.keywords if keyword.arg == "help")]
             return inspect.cleandoc(ast.literal_eval(texts[0]))
-    raise LookupError(name)
+    return None
 
 
 def _find_module(name: str) -> str:
@@ -153,7 +155,11 @@ def _add_command(app: typer.Typer, name: str, **settings: Any) -> None:
 
 
 def _outline_command(app: typer.Typer, name: str, **settings: Any) -> None:
-    app.command(name, help=read_help(name), **settings)(lambda: None)
+    text = read_help(name)
+    if text is None:
+        _add_command(app, name, **settings)
+    else:
+        app.command(name, help=text, **settings)(lambda: None)
 
 
 def __getattr__(name: str) -> typer.Typer:
