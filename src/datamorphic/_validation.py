@@ -33,11 +33,20 @@ MAX_INTEGER = 2**63 - 1
 
 def reject(name: str, owner: str, expected: str, value: object) -> NoReturn:
     """Raise `ArgumentError` for a parameter: what was expected and what was given."""
+    _raise_unexpected(f"The {name!r} parameter of {owner}", expected, value)
+
+
+def reject_operand(operator: str, expected: str, value: object) -> NoReturn:
+    """Raise `ArgumentError` for the right side of an operator."""
+    _raise_unexpected(f"The right side of {operator}", expected, value)
+
+
+def _raise_unexpected(place: str, expected: str, value: object) -> NoReturn:
     shape = getattr(value, "shape", None)
     value_text = redact(repr(value)) if shape is None else f"a value of type {type(value).__name__} and shape {shape}"
     if len(value_text) > MAX_QUOTED_CHARACTERS:
         value_text = value_text[: MAX_QUOTED_CHARACTERS - 3] + "..."
-    raise ArgumentError(f"The {name!r} parameter of {owner} must be {expected}. Got {value_text} instead.")
+    raise ArgumentError(f"{place} must be {expected}. Got {value_text} instead.")
 
 
 def validate_integer(name: str, owner: str, value: object, low: int = 0, high: float = math.inf) -> int:

@@ -9,6 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import datamorphic as dm
 from datamorphic.errors import ArgumentError
+from datamorphic.relations.change import Change
 from datamorphic.relations.learner.base import (
     ClusterRelation,
     LearnerRelation,
@@ -18,6 +19,7 @@ from datamorphic.relations.learner.base import (
     TrainingChange,
 )
 from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
+from datamorphic.relations.one_way import OneWay
 
 
 class EqualRow(TrainingChange):
@@ -78,3 +80,16 @@ def test_the_old_name_of_an_obstacle_leads_to_that_of_the_change():
 def test_a_change_of_training_data_needs_an_expectation_about_learners():
     with pytest.raises(ArgumentError, match="must be an expectation about labels or clusters"):
         EqualRow() >> dm.patterns["Equality"].output()
+
+
+@pytest.mark.parametrize(
+    ("compose", "message"),
+    [
+        (lambda: TrainingChange() >> 3, r"The right side of >> must be an expectation about labels .* Got 3 instead\."),
+        (lambda: Change(column="a", factor=2) >> 3, r"The right side of >> must be an output pattern, as in .* Got 3"),
+        (lambda: OneWay(direction="up") & 3, r"The right side of & must be an output pattern, as in .* Got 3"),
+    ],
+)
+def test_what_does_not_compose_is_refused_in_one_sentence(compose, message):
+    with pytest.raises(ArgumentError, match=message):
+        compose()

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..._text import pluralise
 from ..._typing import SupportsFit
-from ..._validation import reject
+from ..._validation import reject_operand
 from ...errors import TestSystemError
 from ...space.labels import to_label_array, to_object_array
 from ...space.partition import RowPartition
@@ -86,7 +86,7 @@ class TrainingChange:
 
     def __rshift__(self, expectation: object) -> LearnerRelation:
         if not isinstance(expectation, SameLabels):
-            reject("the right side", ">>", "an expectation about labels or clusters, as in SameLabels()", expectation)
+            reject_operand(">>", "an expectation about labels or clusters, as in SameLabels()", expectation)
         kind = _ComposedRelation if expectation.labelled else _ComposedClusterRelation
         return kind(self, expectation)
 

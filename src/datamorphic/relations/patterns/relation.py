@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ..._deprecation import rename_keywords
 from ..._lazy import pd
 from ..._text import suggest_name
-from ..._validation import check_types, reject, validate_choice
+from ..._validation import check_types, reject, reject_operand, validate_choice
 from ...errors import ArgumentError, TestSystemError
 from ...runs.flow import Flow, Query
 from ...space.outputs import Outputs
@@ -172,7 +172,7 @@ class InputPattern:
 
     def __rshift__(self, output: object) -> PatternRelation:
         if not isinstance(output, OutputPattern):
-            reject("the right side", ">>", "an output pattern, as in dm.patterns['Equality'].output()", output)
+            reject_operand(">>", "an output pattern, as in dm.patterns['Equality'].output()", output)
         return PatternRelation(self, output)
 
 
@@ -386,7 +386,7 @@ class OutputPattern:
 
     def __and__(self, other: object) -> OutputPattern:
         if not isinstance(other, OutputPattern):
-            reject("the right side", "&", "an output pattern", other)
+            reject_operand("&", "an output pattern, as in dm.patterns['Equality'].output()", other)
         return BothOutputs(first=self, second=other)
 
 
