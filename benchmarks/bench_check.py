@@ -9,10 +9,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from benchmarks.timing import line, seconds
 from datamorphic.data.knn import KNN
 from datamorphic.relations.check.learner_session import LearnerSession, prepare_outcomes
-from datamorphic.relations.learner.necessity import find_requirement
-from datamorphic.relations.learner.sampling import draw_random_training
-from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
-from datamorphic.relations.learner.waves import TrainingSource
+from datamorphic.relations.learners.necessity import find_requirement
+from datamorphic.relations.learners.sampling import draw_random_training
+from datamorphic.relations.learners.sklearn import LEARNER_RELATIONS
+from datamorphic.relations.learners.waves import TrainingSource
 from datamorphic.runs.driver import Driver
 from datamorphic.systems.learner import Learner
 from datamorphic.systems.weka import Weka, explain_missing_weka

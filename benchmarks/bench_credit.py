@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 import datamorphic as dm
 from benchmarks.timing import line, seconds
-from datamorphic.relations.credit import credit_relations
+from datamorphic.relations.catalogue.credit import credit_relations
 
 APPLICANTS, TREES, TARGET_SECONDS = 10_000, 100, 2.0
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
+import warnings
 from operator import attrgetter
 
 import pytest
@@ -86,10 +88,20 @@ GROUPS = {
     "relations": [
         "Affine",
         "Box",
+        "Change",
+        "ChangeRelation",
         "InputPattern",
+        "OneWay",
         "OutputPattern",
         "Pattern",
+        "Promises",
+        "SameClusters",
+        "SameLabels",
+        "TrainingChange",
+        "compose",
+        "credit_relations",
         "image_relations",
+        "read_promises",
         "route_relations",
         "search_relations",
         "sequence_relations",
@@ -173,6 +185,24 @@ def test_names_that_went_into_groups_still_work():
             assert getattr(dm, old) is attrgetter(new)(dm)
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("relations.change", "relations.algebra.change"),
+        ("relations.credit", "relations.catalogue.credit"),
+        ("relations.learner.base", "relations.learners.base"),
+    ],
+)
+def test_modules_that_moved_are_found_under_their_former_names(old, new):
+    sys.modules.pop(f"datamorphic.{old}", None)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        module = importlib.import_module(f"datamorphic.{old}")
+    message = f"datamorphic.{old} is deprecated since datamorphic 0.2. Use datamorphic.{new}."
+    assert str(caught[-1].message) == message  # the last one: its package may warn first
+    assert module is importlib.import_module(f"datamorphic.{new}")
+
+
 def test_every_public_name_has_a_docstring():
     for name in NAMES:
         assert getattr(dm, name).__doc__, name
@@ -225,7 +255,7 @@ def test_an_exploration_from_the_command_line_imports_only_what_it_needs(store, 
         "datamorphic.morphisms.image_moves",
         "datamorphic.morphisms.morphy_files",
         "datamorphic.data.programs",
-        "datamorphic.relations.search",
+        "datamorphic.relations.catalogue.search",
         "datamorphic.reporting.block_pictures",
         "datamorphic.reporting.thinning",
     }

@@ -181,7 +181,7 @@ def test_the_tutorial_prints_what_it_shows(name, tmp_path, monkeypatch):
 @pytest.mark.parametrize("page", PAGES, ids=format_page_id)
 def test_expectation_files_can_be_read(page, tmp_path):
     from datamorphic.audit.expectations import parse_expectations
-    from datamorphic.relations.promises import read_promises
+    from datamorphic.relations.catalogue.promises import read_promises
 
     for block in find_blocks(page):
         if block.title is not None and block.title.startswith("promises."):

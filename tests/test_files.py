@@ -21,7 +21,7 @@ from datamorphic._text import quote_formula, unquote_formula
 from datamorphic.cli.console import write_rows
 from datamorphic.cli.main import app
 from datamorphic.errors import UsageError
-from datamorphic.relations.promises import read_promises
+from datamorphic.relations.catalogue.promises import read_promises
 from datamorphic.reporting.markdown import format_table
 from datamorphic.space.table_files import read_table
 from datamorphic.studies.run import study

@@ -93,9 +93,9 @@ def _read_all_tables() -> dict[str, Any]:
     from datamorphic.audit import check, columns
     from datamorphic.data import learners, pattern_examples, products, sentences
     from datamorphic.data.loans import attributes, freddie_mac, german_credit
-    from datamorphic.relations.first_names import FIRST_NAMES
+    from datamorphic.relations.catalogue.first_names import FIRST_NAMES
     from datamorphic.relations.guide import tables as guide
-    from datamorphic.relations.learner import table
+    from datamorphic.relations.learners import table
     from datamorphic.relations.patterns.published import published_relations
     from datamorphic.relations.patterns.tables import read_patterns
     from datamorphic.scripting.commands import COMMANDS
@@ -114,10 +114,10 @@ def _read_all_tables() -> dict[str, Any]:
         "data/products.toml": products.read_words().modifiers,
         "data/reference_sets.toml": learners.WINE_STEPS,
         "data/sentences.toml": sentences.read_texts().pairs,
-        "relations/first_names.toml": FIRST_NAMES,
+        "relations/catalogue/first_names.toml": FIRST_NAMES,
         "relations/guide/guide.toml": guide.list_question_ids(),
-        "relations/learner/learners.csv": table.read_learners(),
-        "relations/learner/necessity.csv": table.read_sections(),
+        "relations/learners/learners.csv": table.read_learners(),
+        "relations/learners/necessity.csv": table.read_sections(),
         "relations/patterns/patterns.toml": read_patterns(),
         "relations/patterns/published.toml": published_relations,
         "scripting/commands.toml": COMMANDS,

@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     from .morphisms.run import laws as laws
     from .morphisms.system import TestSystem as TestSystem
     from .mutation.run import mutate as mutate
-    from .relations.base import Relation as Relation
+    from .relations.algebra.base import Relation as Relation
+    from .relations.algebra.feature import invariant as invariant
+    from .relations.algebra.feature import monotone as monotone
+    from .relations.algebra.function import FunctionRelation as FunctionRelation
     from .relations.check.run import check as check
-    from .relations.feature import invariant as invariant
-    from .relations.feature import monotone as monotone
-    from .relations.function import FunctionRelation as FunctionRelation
-    from .relations.learner.base import ClusterRelation as ClusterRelation
-    from .relations.learner.base import LearnerRelation as LearnerRelation
+    from .relations.learners.base import ClusterRelation as ClusterRelation
+    from .relations.learners.base import LearnerRelation as LearnerRelation
     from .relations.patterns.catalogue import patterns as patterns
     from .relations.patterns.relation import PatternRelation as PatternRelation
     from .risk.credit.run import credit as credit
@@ -101,11 +101,11 @@ _NAMES = {
     "morphisms.decorators": "analyser case_filter case_metric datamorphism executor metamorphism seed_maker set_filter set_metric",
     "morphisms.system": "TestSystem",
     "mutation.run": "mutate",
-    "relations.base": "Relation",
+    "relations.algebra.base": "Relation",
     "relations.check.run": "check",
-    "relations.feature": "invariant monotone",
-    "relations.function": "FunctionRelation",
-    "relations.learner.base": "ClusterRelation LearnerRelation",
+    "relations.algebra.feature": "invariant monotone",
+    "relations.algebra.function": "FunctionRelation",
+    "relations.learners.base": "ClusterRelation LearnerRelation",
     "relations.patterns.catalogue": "patterns",
     "relations.patterns.relation": "PatternRelation",
     "risk.credit.run": "credit",

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import functools
+import importlib
+import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
 
 _Parameters = ParamSpec("_Parameters")
@@ -96,3 +101,25 @@ def rename_attribute(old: str, new: str, since: str = "0.2") -> Any:
         return getattr(owner, new)
 
     return property(read, doc=f"The old name of `{new}`.")
+
+
+class _MovedModules(MetaPathFinder, Loader):
+    """Finds modules under their former names: first of all finders, or those of the new package would be loaded twice."""
+
+    def __init__(self, new_names: Mapping[str, str], since: str) -> None:
+        self.new_names = new_names
+        self.since = since
+
+    def find_spec(self, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        return ModuleSpec(fullname, self) if fullname in self.new_names else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        new_name = self.new_names[module.__name__]
+        message = f"{module.__name__} is deprecated since datamorphic {self.since}. Use {new_name}."
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        sys.modules[module.__name__] = importlib.import_module(new_name)
+
+
+def move_modules(new_names: Mapping[str, str], since: str = "0.2") -> None:
+    """Import the modules `new_names` also by their former names, with a warning: stored runs may name their classes."""
+    sys.meta_path.insert(0, _MovedModules(new_names, since))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datamorphic as dm
-from datamorphic.relations.learner.clusterers import CLUSTER_RELATIONS
-from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
+from datamorphic.relations.learners.clusterers import CLUSTER_RELATIONS
+from datamorphic.relations.learners.sklearn import LEARNER_RELATIONS
 
 
 def test_a_learner_that_depends_on_the_order_of_its_rows_is_a_fault(monkeypatch):

@@ -8,7 +8,7 @@ import pytest
 import datamorphic as dm
 from datamorphic.hunting.affine_form import find_affine_form
 from datamorphic.hunting.generators import make_generator
-from datamorphic.relations.function import FunctionRelation
+from datamorphic.relations.algebra.function import FunctionRelation
 
 AFFINE = {
     "reflected": ((0, 1000), lambda x: np.pi - x),

@@ -10,8 +10,8 @@ from sklearn.tree import DecisionTreeClassifier
 import datamorphic as dm
 from datamorphic.errors import ArgumentError
 from datamorphic.hunting.system_runner import find_source_box, fit_changes, to_change_function
-from datamorphic.relations.change import Change, ChangeRelation
-from datamorphic.relations.credit import CREDIT_RANGES, credit_relations
+from datamorphic.relations.algebra.change import Change, ChangeRelation
+from datamorphic.relations.catalogue.credit import CREDIT_RANGES, credit_relations
 from support.cases import LONG, in_one_test
 
 COLUMNS = ["credit_score", "dti", "ltv", "upb"]

@@ -14,8 +14,8 @@ from datamorphic.errors import ArgumentError, TestSystemError
 from datamorphic.hunting import partition_generators as partition
 from datamorphic.hunting.generators import GENERATORS, VARIANTS, find_generator, make_generator
 from datamorphic.hunting.measures import dispersion
-from datamorphic.relations.box import Affine
-from datamorphic.relations.function import FunctionRelation
+from datamorphic.relations.algebra.box import Affine
+from datamorphic.relations.algebra.function import FunctionRelation
 from datamorphic.testing.conformance import check_generator
 from support.cases import LONG, in_one_test, thin
 

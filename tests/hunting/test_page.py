@@ -21,7 +21,7 @@ from datamorphic.hunting.plots import (
     sample_violations,
 )
 from datamorphic.hunting.regions import draw_region
-from datamorphic.relations.box import Box
+from datamorphic.relations.algebra.box import Box
 from datamorphic.reporting.document import Shape, TextLabel
 from datamorphic.reporting.html import render_drawing, render_page
 from support.browser import CHROMIUM, WHY_NOT, Browser

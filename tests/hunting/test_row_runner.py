@@ -6,7 +6,7 @@ import pytest
 
 import datamorphic as dm
 from datamorphic.errors import ArgumentError
-from datamorphic.relations.change import Change, ChangeRelation
+from datamorphic.relations.algebra.change import Change, ChangeRelation
 
 TEXTS = [f"this is the text with number {number}" for number in range(40)]
 

@@ -17,8 +17,8 @@ from datamorphic.hunting.generators import make_generator
 from datamorphic.hunting.loop import RoundRobin
 from datamorphic.hunting.selectors import SELECTORS
 from datamorphic.relations import Affine
-from datamorphic.relations.base import VIOLATED
-from datamorphic.relations.predictor import PREDICTOR_RELATIONS
+from datamorphic.relations.algebra.base import VIOLATED
+from datamorphic.relations.catalogue.predictor import PREDICTOR_RELATIONS
 from datamorphic.systems.function_runner import FunctionRunner
 from support.cases import LONG, in_one_test, rotate
 

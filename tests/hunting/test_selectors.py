@@ -8,7 +8,7 @@ import pytest
 import datamorphic as dm
 from datamorphic.errors import ArgumentError
 from datamorphic.hunting.selectors import SELECTORS, find_selector
-from datamorphic.relations.base import HOLDS, VIOLATED
+from datamorphic.relations.algebra.base import HOLDS, VIOLATED
 from datamorphic.testing.conformance import check_selector
 from support.cases import in_one_test, thin
 

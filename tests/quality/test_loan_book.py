@@ -17,9 +17,9 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from threadpoolctl import threadpool_limits
 
 import datamorphic as dm
-from datamorphic.relations.base import HOLDS, VIOLATED
-from datamorphic.relations.change import is_strong
-from datamorphic.relations.credit import credit_relations
+from datamorphic.relations.algebra.base import HOLDS, VIOLATED
+from datamorphic.relations.algebra.change import is_strong
+from datamorphic.relations.catalogue.credit import credit_relations
 from support.cases import LONG
 
 pytestmark = pytest.mark.slow

@@ -14,7 +14,7 @@ from datamorphic.mutation.cross_validation import CrossValidationRules
 from datamorphic.mutation.forge import SourceMutant
 from datamorphic.mutation.kill_matrix import CRASHED, KILLED, SURVIVED, UNREACHED
 from datamorphic.mutation.result import MutantResult, Mutation
-from datamorphic.relations.learner.necessity import find_requirement
+from datamorphic.relations.learners.necessity import find_requirement
 from datamorphic.studies import coded_classifiers as coded
 from datamorphic.studies import explorations, mutants
 from datamorphic.studies import learner_relations as promises

@@ -7,7 +7,7 @@ import plain_credit
 import pytest
 
 import datamorphic as dm
-from datamorphic.relations.credit import credit_relations
+from datamorphic.relations.catalogue.credit import credit_relations
 from datamorphic.risk.credit.judging import ApplicantQuery
 from datamorphic.risk.credit.measures import compute_ks, measure_auc, measure_auc_difference
 

@@ -14,13 +14,13 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from datamorphic.data.knn import KNN
 from datamorphic.data.naive_bayes import NaiveBayes
-from datamorphic.relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
+from datamorphic.relations.algebra.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
 from datamorphic.relations.check.learner_session import LearnerSession, prepare_outcomes
-from datamorphic.relations.learner import waves as examining
-from datamorphic.relations.learner.necessity import find_requirement
-from datamorphic.relations.learner.sampling import draw_random_training
-from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
-from datamorphic.relations.learner.waves import TrainingSource
+from datamorphic.relations.learners import waves as examining
+from datamorphic.relations.learners.necessity import find_requirement
+from datamorphic.relations.learners.sampling import draw_random_training
+from datamorphic.relations.learners.sklearn import LEARNER_RELATIONS
+from datamorphic.relations.learners.waves import TrainingSource
 from datamorphic.runs.driver import Driver
 from datamorphic.systems.training import Training
 

@@ -20,8 +20,8 @@ from datamorphic.errors import ArgumentError
 from datamorphic.hunting import plain_kernels
 from datamorphic.hunting.generators import GENERATORS, VARIANTS, make_generator
 from datamorphic.hunting.kernels.compiling import NUMBA_ENABLED
-from datamorphic.relations.box import Affine, Box
-from datamorphic.relations.function import FunctionRelation
+from datamorphic.relations.algebra.box import Affine, Box
+from datamorphic.relations.algebra.function import FunctionRelation
 from support.cases import LONG, thin
 
 NAMES = [*GENERATORS, *VARIANTS]

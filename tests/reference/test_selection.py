@@ -8,7 +8,7 @@ import pytest
 
 import datamorphic as dm
 from datamorphic.hunting.selectors import SELECTORS
-from datamorphic.relations.box import Affine
+from datamorphic.relations.algebra.box import Affine
 from support.cases import thin
 
 PAIRS = {1: 90, 2: 130, 3: 80, 6: 50}

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 import datamorphic as dm
-from datamorphic.relations.base import HOLDS, VIOLATED
-from datamorphic.relations.feature import Invariant, Monotone
-from datamorphic.relations.sweep import sweep
+from datamorphic.relations.algebra.base import HOLDS, VIOLATED
+from datamorphic.relations.algebra.feature import Invariant, Monotone
+from datamorphic.relations.algebra.sweep import sweep
 from datamorphic.runs.driver import drive
 
 SPACE = dm.Space(

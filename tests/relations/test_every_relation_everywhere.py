@@ -13,11 +13,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin
 import datamorphic as dm
 from datamorphic.errors import ArgumentError, ModelError
 from datamorphic.morphisms.image_moves import ImageBrightness
-from datamorphic.relations.change import Change, ChangeRelation
-from datamorphic.relations.image import BlockRelation
-from datamorphic.relations.learner.base import SameLabel
-from datamorphic.relations.one_way import OneWay
-from datamorphic.relations.registry import find_relation
+from datamorphic.relations.algebra.change import Change, ChangeRelation
+from datamorphic.relations.algebra.one_way import OneWay
+from datamorphic.relations.catalogue.image import BlockRelation
+from datamorphic.relations.catalogue.registry import find_relation
+from datamorphic.relations.learners.base import SameLabel
 
 RNG = np.random.default_rng(0)
 ROWS = pd.DataFrame({"a": RNG.random(60).round(3), "n": RNG.permutation(60)})

@@ -11,7 +11,7 @@ import numpy as np
 
 from datamorphic.data.programs.program import NumericProgram
 from datamorphic.mutation.forge import SourceMutant, load_module, make_mutants
-from datamorphic.relations.base import VIOLATED
+from datamorphic.relations.algebra.base import VIOLATED
 from datamorphic.studies.program_regions import DEFAULT_SEED, GroupSample
 
 OPERATORS = ("CRP", "AOR", "ROR", "RSR")

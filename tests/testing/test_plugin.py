@@ -22,10 +22,10 @@ import sklearn.tree
 import datamorphic as dm
 from datamorphic.errors import ArgumentError, MissingExtra
 from datamorphic.exploration.io import write_front
-from datamorphic.relations.learner.base import LearnerRelation
-from datamorphic.relations.learner.necessity import Requirement
-from datamorphic.relations.learner.sampling import draw_random_training
-from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
+from datamorphic.relations.learners.base import LearnerRelation
+from datamorphic.relations.learners.necessity import Requirement
+from datamorphic.relations.learners.sampling import draw_random_training
+from datamorphic.relations.learners.sklearn import LEARNER_RELATIONS
 from datamorphic.testing.assert_learner import check_learner_relation
 from datamorphic.testing.assert_relation import AssertionOutcome
 from datamorphic.testing.baselines import get_explore_options

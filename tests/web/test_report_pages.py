@@ -12,7 +12,7 @@ from datamorphic.web.jobs import RESULT_FILE, StudioJob
 
 pytest.importorskip("nicegui", reason="pip install 'datamorphic[web]'")
 
-from datamorphic.relations.promises import parse_promises
+from datamorphic.relations.catalogue.promises import parse_promises
 from datamorphic.web.pages.hunts import (
     build_model_words,
     build_promise,
@@ -131,7 +131,7 @@ def test_relations_and_reasons_become_one_word_each():
 
 def test_learners_can_be_imported():
     from datamorphic.cli.load import load_object
-    from datamorphic.relations.learner.necessity import is_known_learner
+    from datamorphic.relations.learners.necessity import is_known_learner
 
     assert all(is_known_learner(load_object(name)()) for name in LEARNERS)
 

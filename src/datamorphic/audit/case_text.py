@@ -12,7 +12,7 @@ from .._text import format_short, pluralise
 from ..core.result import Example
 from ..errors import DataError
 from ..exploration.changes import format_answers, format_value
-from ..relations.base import JudgedGroups
+from ..relations.algebra.base import JudgedGroups
 from ..reporting.marked_text import MarkedText, has_several_words
 from ..space.blocks import split_value_name
 from ..space.outputs import Outputs

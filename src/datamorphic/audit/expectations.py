@@ -13,10 +13,10 @@ from .._typing import FilePath
 from .._validation import reject, validate_choice
 from ..errors import DataError, PromiseError, UsageError
 from ..morphisms.subject import SubjectUnderTest
-from ..relations.base import MetamorphicRelation, SystemRelation
-from ..relations.feature import DIRECTION_SIGNS, Monotone
-from ..relations.learner.base import LearnerRelation
-from ..relations.promises import Promises, read_promises
+from ..relations.algebra.base import MetamorphicRelation, SystemRelation
+from ..relations.algebra.feature import DIRECTION_SIGNS, Monotone
+from ..relations.catalogue.promises import Promises, read_promises
+from ..relations.learners.base import LearnerRelation
 from ..space.document_files import read_document
 from ..space.labels import to_label_key
 from ..space.space import Space

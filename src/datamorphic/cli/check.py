@@ -10,7 +10,7 @@ from typing import Any
 from ..core.capability import get_capability
 from ..relations.check.result import CheckReport
 from ..relations.check.run import check as check_relations
-from ..relations.learner.sampling import RANDOM_DATA
+from ..relations.learners.sampling import RANDOM_DATA
 from . import options as opt
 from .command import CapabilityCommand, make_command
 from .exit_codes import ExitCode, choose_exit_code

@@ -19,7 +19,7 @@ from .hunt import PROGRAM_PREFIX
 from .load import load_named, load_object
 
 if TYPE_CHECKING:
-    from ..relations.function import FunctionRelation
+    from ..relations.algebra.function import FunctionRelation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +102,7 @@ class GenerateCommand(CapabilityCommand):
 
 def load_function_relation(text: str) -> FunctionRelation:
     """Return the relation that ``program:NAME/RELATION`` or ``module:object`` names."""
-    from ..relations.function import FunctionRelation
+    from ..relations.algebra.function import FunctionRelation
 
     if text.startswith(PROGRAM_PREFIX):
         from ..data.programs import programs

@@ -152,8 +152,8 @@ def _load_relations(
     program_or_model: str, names: list[str], promises: list[str], *, has_own_relations: bool
 ) -> list[Any] | None:
     """Return relations by name, those of the module of the function, and those of promises; None for all of a program."""
-    from ..relations.base import Relation
-    from ..relations.registry import find_relation
+    from ..relations.algebra.base import Relation
+    from ..relations.catalogue.registry import find_relation
 
     relations = _build_promised_relations(promises) if promises else []
     if not names and not relations:
@@ -182,7 +182,7 @@ def _load_relations(
 
 def _build_promised_relations(lines: list[str]) -> list[Any]:
     """Return the relations of lines of a promises file: named changes, directions, and columns that must not matter."""
-    from ..relations.promises import parse_promises
+    from ..relations.catalogue.promises import parse_promises
 
     promises = parse_promises("\n".join(" ".join(line.split()) for line in lines), "--promise")
     return [*promises.build_relations().values(), *promises.build_column_relations().values()]

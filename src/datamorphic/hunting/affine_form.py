@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..relations.box import Affine, Floats
-from ..relations.function import FunctionRelation
+from ..relations.algebra.box import Affine, Floats
+from ..relations.algebra.function import FunctionRelation
 
 MAX_COLUMNS = 64  # of sources; the function is tried on one row per column
 SAMPLE_ROWS = 100  # random sources at which the affine form must agree

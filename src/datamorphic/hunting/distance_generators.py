@@ -8,7 +8,7 @@ import numpy as np
 
 from .._validation import validate_choice, validate_integer, validate_positive
 from ..errors import ArgumentError
-from ..relations.function import FunctionRelation
+from ..relations.algebra.function import FunctionRelation
 from .generator_base import DomainLike, Generator, GeneratorKernels
 from .kernels import pooling, spreading
 from .kernels.layout import Ints

@@ -15,8 +15,8 @@ from ..core.capability import capability
 from ..core.execute import Execution
 from ..core.result import FileWriter, Result, make_writer
 from ..errors import ArgumentError
-from ..relations.box import Box
-from ..relations.function import FunctionRelation
+from ..relations.algebra.box import Box
+from ..relations.algebra.function import FunctionRelation
 from ..reporting.junit import JUnitCase
 from .generator_base import Generator, GroupBatch
 from .generators import make_generator

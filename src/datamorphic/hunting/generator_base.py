@@ -14,9 +14,9 @@ from .._estimates import refuse_many_rows
 from .._typing import SeedLike
 from .._validation import reject, to_generator, validate_integer
 from ..errors import ArgumentError
-from ..relations.base import Verdicts
-from ..relations.box import Box, Floats
-from ..relations.function import FunctionRelation
+from ..relations.algebra.base import Verdicts
+from ..relations.algebra.box import Box, Floats
+from ..relations.algebra.function import FunctionRelation
 from ..space.space import Space
 from .affine_form import find_affine_form
 from .kernels.ahead import GroupsAhead, make_groups_ahead

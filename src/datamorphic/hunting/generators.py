@@ -8,7 +8,7 @@ from typing import Any
 
 from .._text import suggest_name
 from ..errors import ArgumentError
-from ..relations.function import FunctionRelation
+from ..relations.algebra.function import FunctionRelation
 from .distance_generators import FSCS, RRT, SFIDMT, EdgeCentre, MetamorphicDistance, MTARTAvg, MTARTMax, MTARTMin
 from .generator_base import DomainLike, Generator, GeneratorLike
 from .partition_generators import BART, IPART, MTBART, MTIPART, MTRPART, RPART, SFIDMTBART

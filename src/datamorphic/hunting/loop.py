@@ -13,9 +13,9 @@ import numpy.typing as npt
 from .._clock import read_clock
 from .._estimates import WorkPace
 from .._typing import SeedLike
-from ..relations.base import VIOLATED, Mask, Verdicts
-from ..relations.box import Floats
-from ..relations.function import FunctionRelation, GroupAnswers
+from ..relations.algebra.base import VIOLATED, Mask, Verdicts
+from ..relations.algebra.box import Floats
+from ..relations.algebra.function import FunctionRelation, GroupAnswers
 from ..runs.progress import Progress
 from .generator_base import Generator
 from .options import DEFAULT_MAX_SECONDS, HuntOptions

@@ -20,10 +20,10 @@ from ..core.options import COMPUTING_PANEL, Option, Options, list_fields
 from ..errors import ArgumentError, UsageError
 from ..morphisms.model_options import ModelOptions
 from ..morphisms.subject import SubjectUnderTest
-from ..relations.base import MetamorphicRelation
-from ..relations.function import FunctionRelation
-from ..relations.learner.base import LearnerRelation
-from ..relations.registry import find_relation
+from ..relations.algebra.base import MetamorphicRelation
+from ..relations.algebra.function import FunctionRelation
+from ..relations.catalogue.registry import find_relation
+from ..relations.learners.base import LearnerRelation
 from ..runs.engine_base import Engine
 from ..runs.engines import make_engine
 from ..runs.flow import Budget

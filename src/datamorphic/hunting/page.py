@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .._text import format_percent, format_short, pluralise
-from ..relations.box import Floats
-from ..relations.function import FunctionRelation
+from ..relations.algebra.box import Floats
+from ..relations.algebra.function import FunctionRelation
 from ..reporting.document import Axis, Page, Scatter, Section, SectionState, Table, Tile
 from ..reporting.text import to_one_line
 from ..space.features import Categorical

@@ -15,9 +15,9 @@ from .._text import format_percent, pluralise
 from .._validation import reject, validate_integer, validate_seed
 from ..core.result import Measure
 from ..errors import ArgumentError
-from ..relations.base import VIOLATED, Mask
-from ..relations.box import Box, Floats
-from ..relations.function import FunctionRelation
+from ..relations.algebra.base import VIOLATED, Mask
+from ..relations.algebra.box import Box, Floats
+from ..relations.algebra.function import FunctionRelation
 from ..reporting.document import Drawing, Shape, TextLabel
 from ..reporting.panel import PLANE_GAP_PX, PLANE_SIDE_PX, STRIP_HEIGHT_PX, STRIP_WIDTH_PX, Panel, PanelItem
 from ..reporting.text import cut

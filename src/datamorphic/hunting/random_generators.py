@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..relations.box import Floats
+from ..relations.algebra.box import Floats
 from .generator_base import Generator
 from .kernels.layout import round_columns
 

@@ -15,9 +15,18 @@ from .._text import format_short, pluralise
 from .._validation import validate_integer
 from ..core.result import Measure, Result
 from ..errors import ArgumentError
-from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED, JudgedGroups, Mask, MetamorphicRelation, Verdicts
-from ..relations.box import Floats
-from ..relations.function import FunctionRelation
+from ..relations.algebra.base import (
+    HOLDS,
+    INAPPLICABLE,
+    UNDEFINED,
+    VIOLATED,
+    JudgedGroups,
+    Mask,
+    MetamorphicRelation,
+    Verdicts,
+)
+from ..relations.algebra.box import Floats
+from ..relations.algebra.function import FunctionRelation
 from ..reporting.junit import JUnitCase
 from ..space.points import Batch, Points
 from ..space.space import Space

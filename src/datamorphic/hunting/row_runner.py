@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from .._typing import DataLike, SupportsFit
 from ..errors import ArgumentError, ModelError
-from ..relations.base import (
+from ..relations.algebra.base import (
     INAPPLICABLE,
     VIOLATED,
     JudgedGroups,
@@ -19,12 +19,12 @@ from ..relations.base import (
     Verdicts,
     find_worst_verdicts,
 )
-from ..relations.change import ChangeRelation
+from ..relations.algebra.change import ChangeRelation
 from ..relations.check.learner_session import make_system, make_training_source, prepare_outcomes
-from ..relations.learner.base import LearnerRelation
-from ..relations.learner.necessity import find_requirement
-from ..relations.learner.result import LearnerSubject, LearnerVerdicts
-from ..relations.learner.runner import check_relation
+from ..relations.learners.base import LearnerRelation
+from ..relations.learners.necessity import find_requirement
+from ..relations.learners.result import LearnerSubject, LearnerVerdicts
+from ..relations.learners.runner import check_relation
 from ..relations.patterns.relation import PatternRelation
 from ..runs.flow import Flow
 from ..space.points import Batch, Points

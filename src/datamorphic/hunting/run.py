@@ -12,9 +12,9 @@ from .._validation import reject
 from ..core.capability import capability
 from ..core.execute import Execution
 from ..errors import ArgumentError, Interrupted, OutOfBudget
-from ..relations.base import MetamorphicRelation, Relation
-from ..relations.function import FunctionRelation, read_columns
-from ..relations.learner.base import LearnerRelation
+from ..relations.algebra.base import MetamorphicRelation, Relation
+from ..relations.algebra.function import FunctionRelation, read_columns
+from ..relations.learners.base import LearnerRelation
 from ..runs.flow import Flow
 from ..runs.interrupts import Interrupts
 from ..runs.progress import Progress

@@ -17,9 +17,9 @@ from .._estimates import refuse_many_rows
 from .._typing import SeedLike
 from .._validation import reject, to_generator, validate_choice, validate_integer
 from ..errors import ArgumentError
-from ..relations.base import Verdicts
-from ..relations.box import Affine, Box, Floats
-from ..relations.function import FunctionRelation
+from ..relations.algebra.base import Verdicts
+from ..relations.algebra.box import Affine, Box, Floats
+from ..relations.algebra.function import FunctionRelation
 from .generator_base import INITIAL_CAPACITY_GROUPS, MAX_CANDIDATES, Generator
 from .generators import make_generator
 from .kernels.cells import BISECTION, ITERATION, WRAPPED, grow_cells, make_cells

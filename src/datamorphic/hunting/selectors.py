@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from .._text import suggest_name
 from ..errors import ArgumentError
-from ..relations.base import HOLDS, VIOLATED, Verdicts
-from ..relations.box import Floats
-from ..relations.function import FunctionRelation
+from ..relations.algebra.base import HOLDS, VIOLATED, Verdicts
+from ..relations.algebra.box import Floats
+from ..relations.algebra.function import FunctionRelation
 from .generators import validate_options
 from .kernels.layout import round_columns
 from .kernels.selecting import add_group, find_best_row, score_candidates

@@ -19,9 +19,9 @@ from ..core.capability import capability
 from ..core.execute import Execution
 from ..core.result import Measure, Result
 from ..errors import OutOfBudget
-from ..relations.base import Mask
-from ..relations.box import Affine, Box, Floats
-from ..relations.function import FunctionRelation
+from ..relations.algebra.base import Mask
+from ..relations.algebra.box import Affine, Box, Floats
+from ..relations.algebra.function import FunctionRelation
 from ..reporting.junit import JUnitCase
 from ..runs.engines import make_engine
 from ..runs.flow import Flow, Query

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ArgumentError, DataError
-from ..relations.base import ROUNDING_TOLERANCE, Relation
-from ..relations.box import Box, Floats
-from ..relations.change import ChangeRelation
-from ..relations.function import FunctionRelation, read_columns
+from ..relations.algebra.base import ROUNDING_TOLERANCE, Relation
+from ..relations.algebra.box import Box, Floats
+from ..relations.algebra.change import ChangeRelation
+from ..relations.algebra.function import FunctionRelation, read_columns
 from ..runs.flow import Flow, Query
 from ..space.outputs import Outputs
 from ..space.points import Points

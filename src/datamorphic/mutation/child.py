@@ -20,17 +20,17 @@ import numpy as np
 from .._typing import DataLike, SupportsFit
 from ..errors import ModelError
 from ..morphisms.subject import SubjectUnderTest
-from ..relations.base import UNDEFINED, MetamorphicRelation, SystemRelation
+from ..relations.algebra.base import UNDEFINED, MetamorphicRelation, SystemRelation
 from ..relations.check.learner_session import prepare_outcomes
 from ..relations.check.model_session import ModelRelationOutcome, ModelSession, build_fitted_subject
-from ..relations.learner.base import LearnerRelation
-from ..relations.learner.necessity import find_requirement
-from ..relations.learner.requirement import Requirement, must_hold
-from ..relations.learner.result import LearnerSubject
-from ..relations.learner.runner import answer_flow, check_relation
-from ..relations.learner.sampling import MAX_TRAINING_ROWS, RANDOM_DATA
-from ..relations.learner.sklearn import LEARNER_RELATIONS
-from ..relations.learner.waves import LearnerRelationOutcome, TrainingSource, check_in_waves
+from ..relations.learners.base import LearnerRelation
+from ..relations.learners.necessity import find_requirement
+from ..relations.learners.requirement import Requirement, must_hold
+from ..relations.learners.result import LearnerSubject
+from ..relations.learners.runner import answer_flow, check_relation
+from ..relations.learners.sampling import MAX_TRAINING_ROWS, RANDOM_DATA
+from ..relations.learners.sklearn import LEARNER_RELATIONS
+from ..relations.learners.waves import LearnerRelationOutcome, TrainingSource, check_in_waves
 from ..runs.driver import drive
 from ..runs.flow import Flow
 from ..space.outputs import Outputs

@@ -14,12 +14,12 @@ from ..core.groups import SEED, Computing
 from ..core.options import Option
 from ..core.parsing import parse_budget, parse_size
 from ..errors import ArgumentError
-from ..relations.base import MetamorphicRelation
+from ..relations.algebra.base import MetamorphicRelation
+from ..relations.catalogue.registry import RelationsLike, resolve_relations
 from ..relations.check.selection import validate_like
-from ..relations.learner.base import LearnerRelation
-from ..relations.learner.sampling import MAX_TRAINING_ROWS, RANDOM_ATTRIBUTE_COUNT, RANDOM_DATA, is_random
-from ..relations.learner.waves import TrainingSource
-from ..relations.registry import RelationsLike, resolve_relations
+from ..relations.learners.base import LearnerRelation
+from ..relations.learners.sampling import MAX_TRAINING_ROWS, RANDOM_ATTRIBUTE_COUNT, RANDOM_DATA, is_random
+from ..relations.learners.waves import TrainingSource
 from ..runs.engines import MAX_WORKERS
 from ..runs.flow import Budget
 from .child import LearnerFactory, MutationPlan

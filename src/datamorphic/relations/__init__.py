@@ -4,32 +4,59 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._deprecation import move_modules
 from .._lazy import list_modules, make_getattr
 
 if TYPE_CHECKING:
-    from .box import Affine as Affine
-    from .box import Box as Box
-    from .image import image_relations as image_relations
-    from .image import sequence_relations as sequence_relations
+    from .algebra.box import Affine as Affine
+    from .algebra.box import Box as Box
+    from .algebra.change import Change as Change
+    from .algebra.change import ChangeRelation as ChangeRelation
+    from .algebra.change import compose as compose
+    from .algebra.one_way import OneWay as OneWay
+    from .catalogue.credit import credit_relations as credit_relations
+    from .catalogue.image import image_relations as image_relations
+    from .catalogue.image import sequence_relations as sequence_relations
+    from .catalogue.promises import Promises as Promises
+    from .catalogue.promises import read_promises as read_promises
+    from .catalogue.routes import route_relations as route_relations
+    from .catalogue.search import search_relations as search_relations
+    from .catalogue.text import text_relations as text_relations
+    from .catalogue.translation import translation_relations as translation_relations
+    from .learners.base import SameClusters as SameClusters
+    from .learners.base import SameLabels as SameLabels
+    from .learners.base import TrainingChange as TrainingChange
     from .patterns.pattern import Pattern as Pattern
     from .patterns.relation import InputPattern as InputPattern
     from .patterns.relation import OutputPattern as OutputPattern
-    from .routes import route_relations as route_relations
-    from .search import search_relations as search_relations
-    from .text import text_relations as text_relations
-    from .translation import translation_relations as translation_relations
 
 _MODULES = list_modules(
     {
-        "box": "Affine Box",
-        "image": "image_relations sequence_relations",
+        "algebra.box": "Affine Box",
+        "algebra.change": "Change ChangeRelation compose",
+        "algebra.one_way": "OneWay",
+        "catalogue.credit": "credit_relations",
+        "catalogue.image": "image_relations sequence_relations",
+        "catalogue.promises": "Promises read_promises",
+        "catalogue.routes": "route_relations",
+        "catalogue.search": "search_relations",
+        "catalogue.text": "text_relations",
+        "catalogue.translation": "translation_relations",
+        "learners.base": "SameClusters SameLabels TrainingChange",
         "patterns.pattern": "Pattern",
         "patterns.relation": "InputPattern OutputPattern",
-        "routes": "route_relations",
-        "search": "search_relations",
-        "text": "text_relations",
-        "translation": "translation_relations",
     }
 )
 __all__ = sorted(_MODULES)
 __getattr__ = make_getattr(__name__, _MODULES)
+
+#: Where modules are that stood in this room before it had rooms of its own.
+_ROOMS = {
+    "algebra": "base box change feature function one_way outcome shrink sweep",
+    "catalogue": "credit first_names image predictor promises registry routes search text translation",
+    "check": "decades",
+}
+_OF_LEARNERS = "base cluster_sampling clusterers exemptions necessity requirement result runner sampling sklearn smoothing table waves xie"
+_MOVED = {name: f"{room}.{name}" for room, names in _ROOMS.items() for name in names.split()} | {"learner": "learners"}
+_MOVED |= {f"learner.{name}": f"learners.{name}" for name in _OF_LEARNERS.split()}
+move_modules({f"{__name__}.{old}": f"{__name__}.{new}" for old, new in _MOVED.items()})

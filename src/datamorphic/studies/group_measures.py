@@ -12,7 +12,7 @@ from ..hunting.classify_region import MAX_BITMAP_DIMENSIONS, classify
 from ..hunting.generators import make_generator
 from ..hunting.measures import e_measure, f_measures, p_measure
 from ..hunting.simulation import make_trial_rng
-from ..relations.base import VIOLATED
+from ..relations.algebra.base import VIOLATED
 from .group_simulations import MUTANTS, PROGRAM_RELATIONS, choose_moderate_mutant
 from .group_spreads import Pairing
 from .group_trials import (

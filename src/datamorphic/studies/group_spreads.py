@@ -11,9 +11,9 @@ from ..hunting.generation import generate
 from ..hunting.generators import make_generator
 from ..hunting.measures import ValueRange, discrepancy, dispersion
 from ..hunting.selectors import find_selector
-from ..relations.base import VIOLATED
-from ..relations.box import Box, Floats
-from ..relations.function import FunctionRelation
+from ..relations.algebra.base import VIOLATED
+from ..relations.algebra.box import Box, Floats
+from ..relations.algebra.function import FunctionRelation
 from .group_trials import GroupJob, find_relation
 from .intervals import estimate_mean, estimate_share, label_figure
 from .program_regions import GroupSample

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from ..relations.check.run import check
-from ..relations.learner.necessity import find_requirement
+from ..relations.learners.necessity import find_requirement
 from ..systems.weka import explain_missing_weka, make_weka_learner
 from .intervals import estimate_share, label_figure
 from .published import published

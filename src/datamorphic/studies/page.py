@@ -12,8 +12,8 @@ from ..hunting.generators import make_generator
 from ..hunting.plots import draw_spread_picture, sample_violations
 from ..hunting.regions import draw_region
 from ..hunting.simulation import make_default_relation, make_trial_rng
-from ..relations.box import Box
-from ..relations.function import FunctionRelation
+from ..relations.algebra.box import Box
+from ..relations.algebra.function import FunctionRelation
 from ..reporting.document import Link, Page, Section, Table
 from .catalogue import STUDIES, build_published_rows
 from .charts import draw_comparison_chart

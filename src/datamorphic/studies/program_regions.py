@@ -14,9 +14,9 @@ from .._stats import compute_wilson_interval
 from .._validation import validate_integer
 from ..data.programs.program import NumericProgram
 from ..hunting.classify_region import classify
-from ..relations.base import UNDEFINED, VIOLATED, Verdicts
-from ..relations.box import Floats
-from ..relations.function import FunctionRelation
+from ..relations.algebra.base import UNDEFINED, VIOLATED, Verdicts
+from ..relations.algebra.box import Floats
+from ..relations.algebra.function import FunctionRelation
 
 DEFAULT_INPUTS, DEFAULT_SEED = 100_000, 0
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..relations.catalogue.routes import route_relations
 from ..relations.check.run import check
-from ..relations.routes import route_relations
 from ..systems.router import ValhallaRouter, find_sample_extract
 from .intervals import estimate_share, label_figure
 from .rows import Row

@@ -15,9 +15,9 @@ from typing import Literal, cast
 from .._lazy import pd
 from .._text import pluralise
 from ..data.products import make_product_queries, make_products
+from ..relations.catalogue.search import search_relations
+from ..relations.check.decades import find_decade
 from ..relations.check.run import check
-from ..relations.decades import find_decade
-from ..relations.search import search_relations
 from ..systems.search_engines import SearchEngine, SqliteSearch, TantivySearch
 from .intervals import estimate_share, label_figure
 from .published import published

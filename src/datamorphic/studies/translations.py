@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 from ..data.sentences import load_sentences
+from ..relations.catalogue.translation import VIOLATION_TYPES, translation_relations
 from ..relations.check.run import check
-from ..relations.translation import VIOLATION_TYPES, translation_relations
 from ..systems.translator import ApertiumTranslator, explain_missing_apertium
 from .intervals import estimate_share, label_figure
 from .published import published

@@ -5,10 +5,10 @@ from __future__ import annotations
 from .._clock import read_clock
 from .._typing import DataLike, ModelLike, SupportsFit
 from ..errors import DataError
-from ..relations.base import INAPPLICABLE, UNDEFINED
+from ..relations.algebra.base import INAPPLICABLE, UNDEFINED
 from ..relations.check.learner_session import LearnerSession, make_training_source, prepare_outcomes
-from ..relations.learner.base import ClusterRelation, LearnerRelation
-from ..relations.learner.necessity import Requirement
+from ..relations.learners.base import ClusterRelation, LearnerRelation
+from ..relations.learners.necessity import Requirement
 from ..runs.driver import Driver
 from ..runs.flow import Budget
 from ..systems.learner import format_learner

@@ -14,7 +14,7 @@ from .._stats import compute_wilson_interval
 from .._text import format_percent, pluralise
 from ..errors import Interrupted, OutOfBudget
 from ..morphisms.subject import SubjectUnderTest
-from ..relations.base import HOLDS, UNDEFINED, VIOLATED, JudgedGroups, SystemRelation, get_relation_name
+from ..relations.algebra.base import HOLDS, UNDEFINED, VIOLATED, JudgedGroups, SystemRelation, get_relation_name
 from ..relations.check.model_session import count_verdicts
 from ..relations.check.runner import run_relation_check
 from ..relations.check.violation import format_example

@@ -13,11 +13,11 @@ from .._typing import DataLike, FilePath, ModelLike
 from .._validation import check_types, is_number, reject, validate_integer, validate_option_names, validate_seed
 from ..errors import DatamorphicError
 from ..morphisms.subject import build_subject, find_system_name
-from ..relations.base import SystemRelation
-from ..relations.function import prepare_function
-from ..relations.learner.base import LearnerRelation
-from ..relations.learner.necessity import find_requirement
-from ..relations.registry import RelationsLike, resolve_relations
+from ..relations.algebra.base import SystemRelation
+from ..relations.algebra.function import prepare_function
+from ..relations.catalogue.registry import RelationsLike, resolve_relations
+from ..relations.learners.base import LearnerRelation
+from ..relations.learners.necessity import find_requirement
 from ..runs.flow import Budget
 from ..space.space import Space
 from ..space.table_forms import accept_tables

@@ -21,9 +21,9 @@ from .._validation import check_types, reject, validate_integer
 from ..errors import ArgumentError
 from ..hunting.generator_base import Generator, GroupBatch
 from ..hunting.selector_base import Picks, Selector
-from ..relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
-from ..relations.box import Box
-from ..relations.function import FunctionRelation
+from ..relations.algebra.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
+from ..relations.algebra.box import Box
+from ..relations.algebra.function import FunctionRelation
 from ..space.outputs import Status
 from ..space.points import Points, RowSelection
 from ..systems.base import Executor

@@ -13,14 +13,14 @@ from .._typing import DataLike, ModelLike, SupportsFit
 from .._validation import check_types, is_list, reject
 from ..errors import ArgumentError, DatamorphicError, MissingExtra
 from ..morphisms.subject import find_system_name
-from ..relations.base import MetamorphicRelation, SystemRelation
+from ..relations.algebra.base import MetamorphicRelation, SystemRelation
+from ..relations.catalogue.registry import RelationLike, resolve_relations
 from ..relations.check.model_session import build_fitted_subject
-from ..relations.learner.base import LearnerRelation
-from ..relations.learner.clusterers import CLUSTER_RELATIONS
-from ..relations.learner.necessity import Requirement, find_requirement
-from ..relations.learner.requirement import must_hold
-from ..relations.learner.sklearn import LEARNER_RELATIONS
-from ..relations.registry import RelationLike, resolve_relations
+from ..relations.learners.base import LearnerRelation
+from ..relations.learners.clusterers import CLUSTER_RELATIONS
+from ..relations.learners.necessity import Requirement, find_requirement
+from ..relations.learners.requirement import must_hold
+from ..relations.learners.sklearn import LEARNER_RELATIONS
 from ..space.table_forms import accept_tables
 from ..systems.clusterer import is_clusterer
 from ..systems.learner import format_learner

@@ -12,7 +12,7 @@ import numpy as np
 from .._lazy import pd
 from .._typing import FilePath
 from ..errors import DataError, StoreError
-from ..relations.base import JudgedGroups, Relation, SystemRelation
+from ..relations.algebra.base import JudgedGroups, Relation, SystemRelation
 from ..runs.flow import Flow, Query
 from ..runs.keep import StoreOptions, open_store
 from ..space.encoding import is_missing

@@ -11,8 +11,8 @@ from datamorphic.data.loans.attributes import ATTRIBUTE_NAMES, ATTRIBUTES
 from datamorphic.data.loans.book import make_loan_book
 from datamorphic.data.loans.true_risk import default_probability
 from datamorphic.errors import ArgumentError, DataError
-from datamorphic.relations.base import VIOLATED
-from datamorphic.relations.credit import credit_relations
+from datamorphic.relations.algebra.base import VIOLATED
+from datamorphic.relations.catalogue.credit import credit_relations
 
 
 @pytest.fixture(scope="module", params=[2016, 2018])

@@ -19,7 +19,7 @@ from datamorphic.data.loans.german_credit import (
     to_levels,
 )
 from datamorphic.errors import DataError
-from datamorphic.relations.promises import read_promises
+from datamorphic.relations.catalogue.promises import read_promises
 
 pytestmark = pytest.mark.skipif("german_credit" not in dm.data.available(), reason="needs the German credit data")
 

@@ -27,8 +27,8 @@ from datamorphic._text import format_percent
 from datamorphic.data.knn import KNN
 from datamorphic.data.naive_bayes import NaiveBayes
 from datamorphic.errors import ArgumentError, DataError, ModelError, TestSystemError
-from datamorphic.relations.learner.sklearn import LEARNER_RELATIONS
-from datamorphic.relations.predictor import PREDICTOR_RELATIONS
+from datamorphic.relations.catalogue.predictor import PREDICTOR_RELATIONS
+from datamorphic.relations.learners.sklearn import LEARNER_RELATIONS
 from datamorphic.runs import failures
 from datamorphic.runs.engine_base import Engine
 from datamorphic.runs.store import Store

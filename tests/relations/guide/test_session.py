@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import datamorphic as dm
 from datamorphic.errors import DataError, WrongAnswer
-from datamorphic.relations.base import VIOLATED
+from datamorphic.relations.algebra.base import VIOLATED
 from datamorphic.relations.guide.session import GuideSession
 from datamorphic.relations.guide.tables import list_question_ids
 from support.cases import LONG, in_one_test

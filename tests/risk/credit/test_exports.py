@@ -12,7 +12,7 @@ import pytest
 
 import datamorphic as dm
 from datamorphic.core.result import Measure
-from datamorphic.relations.change import Change, ChangeRelation
+from datamorphic.relations.algebra.change import Change, ChangeRelation
 from datamorphic.risk.credit.judging import WorstCase
 from datamorphic.risk.credit.page import build_page, draw_histogram
 from datamorphic.risk.credit.terms import describe_case, describe_change, describe_price, describe_relation

@@ -16,8 +16,8 @@ from sklearn.preprocessing import StandardScaler
 
 import datamorphic as dm
 from datamorphic.errors import ArgumentError, DataError, PromiseError, StoreError, SystemFailed
-from datamorphic.relations.change import Change, ChangeRelation
-from datamorphic.relations.credit import credit_relations
+from datamorphic.relations.algebra.change import Change, ChangeRelation
+from datamorphic.relations.catalogue.credit import credit_relations
 from datamorphic.risk.credit.ladder import LogisticFamily, TreeFamily
 from datamorphic.risk.credit.options import CreditOptions
 from support.cases import in_one_test

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from datamorphic.core.result import Measure
-from datamorphic.relations.change import Change, ChangeRelation
+from datamorphic.relations.algebra.change import Change, ChangeRelation
 from datamorphic.risk.credit.judging import RelationTally, find_directions
 from datamorphic.risk.credit.ladder import Rung
 from datamorphic.risk.credit.measures import Measurement

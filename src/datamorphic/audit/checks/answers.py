@@ -11,9 +11,9 @@ import numpy.typing as npt
 from ..._text import pluralise
 from ...core.result import Example, Finding, count_rows, format_share
 from ...errors import BudgetSpent, OutOfBudget, SystemFailed
-from ...relations.base import HOLDS, VIOLATED, JudgedGroups, Relation
+from ...relations.algebra.base import HOLDS, VIOLATED, JudgedGroups, Relation
+from ...relations.algebra.shrink import find_usual_values
 from ...relations.check.runner import run_relation_check
-from ...relations.shrink import find_usual_values
 from ...runs.flow import Flow, Query
 from ...space import geometry
 from ...space.features import Categorical

@@ -13,11 +13,11 @@ from ..._text import format_percent, pluralise
 from ...core.result import Example, Finding, format_share
 from ...errors import BudgetSpent
 from ...exploration.changes import format_answers
-from ...relations.base import VIOLATED, JudgedGroups, SystemRelation
-from ...relations.change import ChangeGroups, ChangeRelation
+from ...relations.algebra.base import VIOLATED, JudgedGroups, SystemRelation
+from ...relations.algebra.change import ChangeGroups, ChangeRelation
+from ...relations.algebra.feature import Invariant, Monotone
+from ...relations.algebra.sweep import MAX_VALUES_PER_NUMBER, Sweep, sweep
 from ...relations.check.runner import RelationCheck, run_relation_check
-from ...relations.feature import Invariant, Monotone
-from ...relations.sweep import MAX_VALUES_PER_NUMBER, Sweep, sweep
 from ...reporting.document import Line, Section, Table
 from ...space.points import Points
 from ...systems.estimator import Estimator

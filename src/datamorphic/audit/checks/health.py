@@ -9,9 +9,9 @@ import numpy as np
 
 from ..._text import pluralise
 from ...core.result import Finding, count_rows, format_share
-from ...relations.base import UNDEFINED, VIOLATED, Relation
+from ...relations.algebra.base import UNDEFINED, VIOLATED, Relation
+from ...relations.catalogue.predictor import MAX_SINGLE_CASES, PREDICTOR_RELATIONS, ROW_ORDER_COUNT, Batches
 from ...relations.check.runner import run_relation_check
-from ...relations.predictor import MAX_SINGLE_CASES, PREDICTOR_RELATIONS, ROW_ORDER_COUNT, Batches
 from ...systems.base import Executor
 from ...systems.estimator import Estimator
 from ..case_text import build_group_example

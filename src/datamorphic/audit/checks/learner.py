@@ -11,15 +11,15 @@ import numpy as np
 from ..._text import pluralise
 from ...core.result import Example, Finding, count_rows, format_share
 from ...errors import BudgetSpent
-from ...relations.base import HOLDS, UNDEFINED, VIOLATED
-from ...relations.learner.base import LearnerRelation
-from ...relations.learner.cluster_sampling import make_training
-from ...relations.learner.clusterers import CLUSTER_RELATIONS
-from ...relations.learner.necessity import Requirement, find_requirement
-from ...relations.learner.requirement import must_hold
-from ...relations.learner.result import JudgingOptions, LearnerSubject, LearnerVerdicts
-from ...relations.learner.runner import check_relation
-from ...relations.learner.sklearn import LEARNER_RELATIONS
+from ...relations.algebra.base import HOLDS, UNDEFINED, VIOLATED
+from ...relations.learners.base import LearnerRelation
+from ...relations.learners.cluster_sampling import make_training
+from ...relations.learners.clusterers import CLUSTER_RELATIONS
+from ...relations.learners.necessity import Requirement, find_requirement
+from ...relations.learners.requirement import must_hold
+from ...relations.learners.result import JudgingOptions, LearnerSubject, LearnerVerdicts
+from ...relations.learners.runner import check_relation
+from ...relations.learners.sklearn import LEARNER_RELATIONS
 from ...reporting.document import Section, Table
 from ...runs.driver import drive, use_journal
 from ...runs.flow import Budget, Flow, ask

@@ -19,8 +19,8 @@ from ..._stats import compute_wilson_interval
 from ..._text import format_percent, pluralise
 from ...core.result import Finding, Level, count_rows, format_share
 from ...errors import BudgetSpent
-from ...relations.first_names import FIRST_NAMES, build_name_pattern, find_group
-from ...relations.text import text_relations
+from ...relations.catalogue.first_names import FIRST_NAMES, build_name_pattern, find_group
+from ...relations.catalogue.text import text_relations
 from ...reporting.document import Section, Table
 from ...reporting.marked_text import MarkedText
 from ...runs.flow import ask

@@ -27,9 +27,9 @@ from ...morphisms.run import laws
 from ...morphisms.stock import derive
 from ...morphisms.subject import SubjectUnderTest
 from ...mutation.forge import SourceMutant, load_module, make_mutants, read_program
+from ...relations.catalogue.search import search_relations
 from ...relations.check.result import CheckReport
 from ...relations.check.run import check
-from ...relations.search import search_relations
 from ...risk.credit.ladder import HistogramBoostingFamily
 from ...risk.credit.result import CreditReport
 from ...risk.credit.run import credit

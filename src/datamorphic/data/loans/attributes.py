@@ -14,7 +14,7 @@ from ..._tables import read_document
 from ..._text import suggest_name
 from ..._validation import check_types
 from ...errors import DataError
-from ...relations.credit import CREDIT_RANGES, CREDIT_SENTINELS
+from ...relations.catalogue.credit import CREDIT_RANGES, CREDIT_SENTINELS
 
 OUTCOME_COLUMN = "default"
 DEFAULT_LABEL, PAID_LABEL = "default", "paid"

@@ -14,7 +14,7 @@ from ..._text import pluralise, suggest_name
 from ..._typing import FilePath
 from ..._validation import check_types, validate_choice
 from ...errors import DataError
-from ...relations.credit import CREDIT_RANGES
+from ...relations.catalogue.credit import CREDIT_RANGES
 from .attributes import ATTRIBUTES, OUTCOME_COLUMN
 from .fields import FieldFile, convert_attributes, find_faults, handle_faults, read_lines
 

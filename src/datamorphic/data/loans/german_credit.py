@@ -12,7 +12,7 @@ from typing import Literal
 from ..._lazy import pd
 from ..._tables import read_rows
 from ...errors import DataError
-from ...relations.change import Change, ChangeRelation, compose
+from ...relations.algebra.change import Change, ChangeRelation, compose
 from ..sets import load
 
 BAD_LABEL = "bad"

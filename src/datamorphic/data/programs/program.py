@@ -16,8 +16,8 @@ from ..._lazy import pd
 from ..._registry import CaseInsensitiveMapping
 from ...errors import ArgumentError, DataError
 from ...mutation.forge import load_module, read_program
-from ...relations.box import Box
-from ...relations.function import FunctionRelation
+from ...relations.algebra.box import Box
+from ...relations.algebra.function import FunctionRelation
 
 T = TypeVar("T")
 

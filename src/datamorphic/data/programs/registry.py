@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from ..._registry import CaseInsensitiveMapping
-from ...relations.box import Box
+from ...relations.algebra.box import Box
 from . import relations
 from .program import NumericMutant, NumericProgram
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ...relations.box import Affine, Box
-from ...relations.function import ColumnList, FunctionRelation
+from ...relations.algebra.box import Affine, Box
+from ...relations.algebra.function import ColumnList, FunctionRelation
 from .program import RelationErratum
 
 Relations = list[FunctionRelation]

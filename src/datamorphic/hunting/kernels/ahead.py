@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...relations.box import Floats
+from ...relations.algebra.box import Floats
 from .compiling import compile_helper
 from .layout import Ints, Layout, RandomNumbers, lacks_numbers
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from ...relations import box
+from ...relations.algebra import box
 
 MAX_DAYS_UNUSED = 30  # of compiled kernels of another version
 

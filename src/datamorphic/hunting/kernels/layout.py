@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import ArgumentError
-from ...relations.box import CATEGORY, NUMBER, Affine, Box, Floats
-from ...relations.function import FunctionRelation
+from ...relations.algebra.box import CATEGORY, NUMBER, Affine, Box, Floats
+from ...relations.algebra.function import FunctionRelation
 from .compiling import compile_helper
 
 Ints = npt.NDArray[np.int64]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...relations.box import CATEGORY, Floats
+from ...relations.algebra.box import CATEGORY, Floats
 from .compiling import compile_helper
 from .layout import Ints, Layout, file_in_lists, find_part, widen
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import ArgumentError
-from ...relations.box import Floats
+from ...relations.algebra.box import Floats
 from .ahead import GroupsAhead, file_ahead, take_ahead, write_follow_ups_ahead
 from .compiling import compile_helper, compile_kernel
 from .layout import (

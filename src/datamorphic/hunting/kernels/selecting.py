@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...relations.box import Floats
+from ...relations.algebra.box import Floats
 from .cells import CellGrid, add_to_cells, count_closed, move_to_next_neighbour, refine_all_slots
 from .compiling import compile_helper, compile_kernel
 from .layout import Ints, Layout, RandomNumbers, draw_number, find_part, lacks_numbers, round_to_kind

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...relations.box import CATEGORY, Floats
+from ...relations.algebra.box import CATEGORY, Floats
 from .ahead import GroupsAhead
 from .compiling import compile_helper
 from .layout import Ints, Layout, RandomNumbers, draw_number, file_in_lists, round_to_kind, widen

@@ -17,13 +17,15 @@ from ...space.outputs import Outputs
 from ...systems.clusterer import Clusterer
 from ...systems.learner import Learner
 from ...systems.training import TrainingBatch
-from ..base import VIOLATED
-from ..learner.base import LearnerRelation
-from ..learner.cluster_sampling import make_cluster_sampler, make_rows_sampler
-from ..learner.clusterers import CLUSTER_RELATIONS
-from ..learner.requirement import Requirement, must_hold
-from ..learner.result import JudgingOptions, LearnerSubject
-from ..learner.sampling import (
+from ..algebra.base import VIOLATED
+from ..algebra.outcome import ViolatingCase
+from ..algebra.shrink import shrink_training_data
+from ..learners.base import LearnerRelation
+from ..learners.cluster_sampling import make_cluster_sampler, make_rows_sampler
+from ..learners.clusterers import CLUSTER_RELATIONS
+from ..learners.requirement import Requirement, must_hold
+from ..learners.result import JudgingOptions, LearnerSubject
+from ..learners.sampling import (
     CASES_PER_TRAINING_SET,
     MAX_TRAINING_ROWS,
     RANDOM_ATTRIBUTE_COUNT,
@@ -31,10 +33,8 @@ from ..learner.sampling import (
     draw_random_training,
     make_data_sampler,
 )
-from ..learner.sklearn import LEARNER_RELATIONS
-from ..learner.waves import LearnerRelationOutcome, TrainingSource, check_again, check_in_waves
-from ..outcome import ViolatingCase
-from ..shrink import shrink_training_data
+from ..learners.sklearn import LEARNER_RELATIONS
+from ..learners.waves import LearnerRelationOutcome, TrainingSource, check_again, check_in_waves
 from .session import CheckSession
 from .violation import LearnerViolation, build_violation, training_from_json, training_to_json
 

@@ -15,7 +15,7 @@ from ...errors import OutOfBudget
 from ...morphisms.subject import SubjectUnderTest, build_subject
 from ...space.outputs import Outputs
 from ...space.points import Points
-from ..base import (
+from ..algebra.base import (
     INAPPLICABLE,
     UNDEFINED,
     VIOLATED,
@@ -24,11 +24,11 @@ from ..base import (
     SystemRelation,
     find_worst_verdicts,
 )
-from ..change import ChangeGroups
-from ..function import prepare_function
-from ..learner.sampling import MAX_TRAINING_ROWS, draw_random_training, is_random
-from ..outcome import RelationOutcome, ViolatingCase
-from ..shrink import shrink_violation
+from ..algebra.change import ChangeGroups
+from ..algebra.function import prepare_function
+from ..algebra.outcome import RelationOutcome, ViolatingCase
+from ..algebra.shrink import shrink_violation
+from ..learners.sampling import MAX_TRAINING_ROWS, draw_random_training, is_random
 from .runner import DRIVE_OPTIONS, QueryPace, check_system_relation
 from .session import CheckSession
 from .violation import ModelViolation

@@ -24,15 +24,15 @@ from ...space.frames import join_target
 from ...space.space import Space
 from ...systems.files import load_model, name_model
 from ...systems.learner import Learner, format_learner
-from ..base import MetamorphicRelation, SystemRelation
-from ..function import prepare_function
-from ..learner.base import ClusterRelation
-from ..learner.cluster_sampling import describe_random_groups
-from ..learner.necessity import is_known_learner
-from ..learner.requirement import STRICTNESS
-from ..learner.sampling import MAX_TRAINING_ROWS, RANDOM_DATA, describe_random_data, is_random
-from ..learner.waves import TrainingSource
-from ..registry import RelationsLike
+from ..algebra.base import MetamorphicRelation, SystemRelation
+from ..algebra.function import prepare_function
+from ..catalogue.registry import RelationsLike
+from ..learners.base import ClusterRelation
+from ..learners.cluster_sampling import describe_random_groups
+from ..learners.necessity import is_known_learner
+from ..learners.requirement import STRICTNESS
+from ..learners.sampling import MAX_TRAINING_ROWS, RANDOM_DATA, describe_random_data, is_random
+from ..learners.waves import TrainingSource
 from .learner_session import LearnerSession, prepare_outcomes
 from .model_session import ModelRelationOutcome, ModelSession
 from .selection import build_requirements, select_relations, validate_like

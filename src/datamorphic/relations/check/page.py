@@ -10,7 +10,7 @@ from ...reporting.block_pictures import PicturePair, build_pair_drawing, describ
 from ...reporting.document import Drawing, Page, Section, SectionState, Table, Tile
 from ...reporting.text import cut, to_one_line
 from ...space.points import Points
-from ..base import JudgedGroups, split_statement
+from ..algebra.base import JudgedGroups, split_statement
 from .result import PURPOSES, CheckReport, RelationResult
 from .violation import ClusterViolation, LearnerViolation
 

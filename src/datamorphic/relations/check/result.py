@@ -14,8 +14,8 @@ from ..._validation import check_types
 from ...core.result import FileWriter, Measure, Result, make_writer
 from ...errors import ArgumentError, DataError, OutOfBudget
 from ...reporting.junit import JUnitCase, JUnitOutcome
-from ..decades import count_by_decade
-from ..outcome import RelationOutcome, ViolatingCase
+from ..algebra.outcome import RelationOutcome, ViolatingCase
+from .decades import count_by_decade
 from .session import CheckSession
 from .violation import LearnerViolation, ModelViolation
 

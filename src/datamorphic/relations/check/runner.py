@@ -16,9 +16,9 @@ from ...space.outputs import Outputs
 from ...space.points import Points
 from ...space.space import Space
 from ...systems.base import Executor
-from ..base import JudgedGroups, SystemRelation
-from ..change import ChangeRelation
-from ..shrink import shrink_violation
+from ..algebra.base import JudgedGroups, SystemRelation
+from ..algebra.change import ChangeRelation
+from ..algebra.shrink import shrink_violation
 
 DRIVE_OPTIONS: Mapping[str, Any] = {"recheck": 0, "alive": True}  # of `drive`, where a relation compares answers itself
 

@@ -15,15 +15,15 @@ from ...space.blocks import has_arrays
 from ...systems.base import Executor
 from ...systems.clusterer import is_clusterer
 from ...systems.learner import is_regressor
-from ..base import MetamorphicRelation, SystemRelation
-from ..learner.base import ClusterRelation, LearnerRelation
-from ..learner.clusterers import CLUSTER_RELATIONS
-from ..learner.necessity import find_requirement, is_known_learner, override_requirement
-from ..learner.requirement import Requirement
-from ..learner.sampling import is_random
-from ..learner.sklearn import LEARNER_RELATIONS
-from ..predictor import PREDICTOR_RELATIONS
-from ..registry import RelationsLike, resolve_relations
+from ..algebra.base import MetamorphicRelation, SystemRelation
+from ..catalogue.predictor import PREDICTOR_RELATIONS
+from ..catalogue.registry import RelationsLike, resolve_relations
+from ..learners.base import ClusterRelation, LearnerRelation
+from ..learners.clusterers import CLUSTER_RELATIONS
+from ..learners.necessity import find_requirement, is_known_learner, override_requirement
+from ..learners.requirement import Requirement
+from ..learners.sampling import is_random
+from ..learners.sklearn import LEARNER_RELATIONS
 
 CLUSTER_STRICTNESS = ("class_exact", "expected_failure")  # how relations of clusterers can be judged
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from ...runs.driver import Driver, FlowDriver
-from ..outcome import RelationOutcome, ViolatingCase
+from ..algebra.outcome import RelationOutcome, ViolatingCase
 
 Outcome = TypeVar("Outcome", bound=RelationOutcome)
 Violation = TypeVar("Violation", covariant=True)

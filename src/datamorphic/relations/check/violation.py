@@ -25,10 +25,10 @@ from ...space.partition import NOISE
 from ...space.points import Batch, Points
 from ...space.serialisation import value_from_json, value_to_json
 from ...systems.training import Floats, Training
-from ..base import JudgedGroups, split_statement
-from ..learner.base import ClusterRelation
-from ..learner.result import LearnerVerdicts
-from ..learner.waves import LearnerRelationOutcome
+from ..algebra.base import JudgedGroups, split_statement
+from ..learners.base import ClusterRelation
+from ..learners.result import LearnerVerdicts
+from ..learners.waves import LearnerRelationOutcome
 
 LabelledRows = tuple[list[str], list[tuple[dict[str, str], str]]]  # names of columns; cells and label of each row
 MAX_ROWS_SHOWN = 12  # training rows of an example in text; tables show ten times as many

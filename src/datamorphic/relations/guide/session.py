@@ -19,7 +19,7 @@ from ...errors import DatamorphicError, OutOfBudget, WrongAnswer
 from ...reporting.python_code import to_slug
 from ...reporting.text import to_one_line
 from ...space.answers import is_collection
-from ..base import HOLDS, INAPPLICABLE, VIOLATED, JudgedGroups
+from ..algebra.base import HOLDS, INAPPLICABLE, VIOLATED, JudgedGroups
 from ..patterns.catalogue import PatternCatalogue, patterns
 from ..patterns.hierarchy import find_ancestors
 from ..patterns.pattern import KINDS, ParentEdge, Pattern, PatternKind, Side

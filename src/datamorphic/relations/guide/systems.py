@@ -24,7 +24,7 @@ from ...space.points import Rows
 from ...space.space import Space
 from ...space.text_feature import Text
 from ...systems.base import Function
-from ..base import INAPPLICABLE, JudgedGroups, Mask
+from ..algebra.base import INAPPLICABLE, JudgedGroups, Mask
 from ..patterns.outputs import Equal
 from ..patterns.relation import Answers, InputPattern, PatternRelation
 from .steps import NONE, format_item, pick_names, read_list, read_number, read_range, split_settings

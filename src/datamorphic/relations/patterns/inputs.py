@@ -13,7 +13,7 @@ import numpy as np
 from ..._lazy import pd
 from ..._validation import is_number, reject, validate_choice
 from ...errors import ArgumentError
-from ..base import Mask
+from ..algebra.base import Mask
 from .relation import Answers, InputPattern, executable, explain
 
 ANY = "any"  # the usual value of a filter that does not restrict anything

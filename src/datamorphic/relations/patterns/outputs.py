@@ -19,8 +19,8 @@ from ..._validation import is_number, reject, validate_choice
 from ...errors import ArgumentError, TestSystemError
 from ...space.answers import is_collection, to_hashable
 from ...space.outputs import Outputs
-from ..base import ROUNDING_TOLERANCE, Mask, are_same_answers
-from ..one_way import compute_wrongness
+from ..algebra.base import ROUNDING_TOLERANCE, Mask, are_same_answers
+from ..algebra.one_way import compute_wrongness
 from .relation import Answers, OutputPattern, executable, explain, name_part
 
 

@@ -21,7 +21,7 @@ from ...space.outputs import Outputs
 from ...space.points import Batch, Points
 from ...space.space import Space
 from ...systems.base import Executor
-from ..base import (
+from ..algebra.base import (
     HOLDS,
     INAPPLICABLE,
     UNDEFINED,

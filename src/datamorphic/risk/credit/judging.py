@@ -11,8 +11,8 @@ import numpy as np
 
 from ..._lazy import pd
 from ...core.result import ResultPart
-from ...relations.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
-from ...relations.change import STRONG_THRESHOLD, ChangedRows, ChangeRelation, is_strong
+from ...relations.algebra.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
+from ...relations.algebra.change import STRONG_THRESHOLD, ChangedRows, ChangeRelation, is_strong
 from .measures import Floats
 
 MAX_WORST_CASES = 3  # per relation, model and repetition
@@ -144,7 +144,7 @@ def find_directions(relations: Sequence[ChangeRelation]) -> dict[str, int]:
 
     Examples
     --------
-    >>> from datamorphic.relations.credit import credit_relations
+    >>> from datamorphic.relations.catalogue.credit import credit_relations
     >>> find_directions(list(credit_relations().values()))
     {'credit_score': -1, 'dti': 1, 'ltv': 1}
     """

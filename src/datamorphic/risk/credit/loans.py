@@ -18,9 +18,9 @@ from ...data.loans.attributes import ATTRIBUTES, OUTCOME_COLUMN
 from ...data.loans.book import make_loan_book
 from ...data.sets import TARGET
 from ...errors import ArgumentError, DataError
-from ...relations.change import Change, ChangeRelation
-from ...relations.credit import CREDIT_COLUMNS, CREDIT_RELATIONS, DEFAULT_OUTCOMES, credit_relations
-from ...relations.promises import ColumnPromise, Promises, read_promises
+from ...relations.algebra.change import Change, ChangeRelation
+from ...relations.catalogue.credit import CREDIT_COLUMNS, CREDIT_RELATIONS, DEFAULT_OUTCOMES, credit_relations
+from ...relations.catalogue.promises import ColumnPromise, Promises, read_promises
 from ...space.inference import validate_frame
 from ...space.labels import to_label_key
 from ...space.space import Space

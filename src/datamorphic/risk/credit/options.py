@@ -12,7 +12,7 @@ from ...core.execute import CapabilityOptions, Execution
 from ...core.groups import SEED, TRUST
 from ...core.options import Option
 from ...errors import ArgumentError
-from ...relations.change import STRONG_THRESHOLD, ChangeRelation
+from ...relations.algebra.change import STRONG_THRESHOLD, ChangeRelation
 from ...runs.fingerprint import compute_data_hash
 from .ladder import ModelFamily, resolve_ladder
 from .loans import LoanData, choose_relations, load_loans

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from ..._text import format_percent, join_names, pluralise
 from ...core.result import Measure
-from ...relations.change import ChangeRelation
+from ...relations.algebra.change import ChangeRelation
 from ...reporting.document import Axis, Drawing, Line, Page, Scatter, Section, Shape, Table, TextLabel, Tile
 from ...reporting.text import NO_VALUE_TEXT
 from .judging import WRONGNESS_EDGES

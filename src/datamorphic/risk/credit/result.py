@@ -14,7 +14,7 @@ from ..._text import format_percent, pluralise
 from ..._typing import FilePath
 from ..._validation import validate_choice
 from ...core.result import Measure, Result
-from ...relations.change import ChangeRelation
+from ...relations.algebra.change import ChangeRelation
 from ...reporting.junit import JUnitCase
 from .judging import find_directions
 from .measures import Flags, average_measurements, measure_auc_difference

@@ -14,8 +14,8 @@ from ..._typing import ModelLike
 from ...core.capability import capability
 from ...core.execute import Execution
 from ...errors import ArgumentError, DataError, OutOfBudget, SystemFailed
-from ...relations.change import Change, ChangeRelation
-from ...relations.credit import DEFAULT_OUTCOMES
+from ...relations.algebra.change import Change, ChangeRelation
+from ...relations.catalogue.credit import DEFAULT_OUTCOMES
 from ...runs.deadline import TimeLimit
 from ...runs.flow import Flow, Query
 from ...runs.interrupts import Interrupts

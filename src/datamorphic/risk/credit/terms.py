@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from ..._text import format_percent, format_short
 from ...core.result import Measure
-from ...relations.change import Change, ChangeRelation
+from ...relations.algebra.change import Change, ChangeRelation
 from ...reporting.document import SectionState
 from .judging import WorstCase
 from .model_result import ModelResult, ViolationShare
@@ -88,7 +88,7 @@ def describe_relation(relation: ChangeRelation) -> str:
 
     Examples
     --------
-    >>> from datamorphic.relations.credit import credit_relations
+    >>> from datamorphic.relations.catalogue.credit import credit_relations
     >>> describe_relation(credit_relations()["credit.HMR4"])
     'Credit score 10% higher and loan-to-value ratio 10% lower: the risk must not rise'
     """

@@ -12,7 +12,7 @@ import numpy as np
 from ..._estimates import refuse_many_rows
 from ..._lazy import pd
 from ..._validation import is_number
-from ...relations.change import ChangeRelation
+from ...relations.algebra.change import ChangeRelation
 from ...space.outputs import Outputs
 from ...space.points import Batch, Rows
 from ...systems.base import Executor, ScoreRequest

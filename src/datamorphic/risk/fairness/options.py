@@ -17,7 +17,7 @@ from ...core.options import Option
 from ...errors import AmbiguousData, ArgumentError, DataError
 from ...morphisms.model_options import ModelOptions
 from ...morphisms.subject import SubjectUnderTest
-from ...relations.promises import Promises, read_promises
+from ...relations.catalogue.promises import Promises, read_promises
 from ...space.labels import to_label_key
 
 NAMES, SHARE = "the names of columns", "a share from 0 to below 1"

@@ -15,7 +15,7 @@ from ...core.execute import Execution
 from ...core.result import Measure
 from ...errors import DataError
 from ...morphisms.subject import SubjectUnderTest
-from ...relations.promises import Promises
+from ...relations.catalogue.promises import Promises
 from ...space.labels import to_label_key, to_label_keys
 from .answers import AnswerReader
 from .counterfactuals import CounterfactualMaker

@@ -14,7 +14,7 @@ from nicegui import ui
 from ..._text import pluralise
 from ...data.programs import programs
 from ...errors import UsageError
-from ...relations.credit import CREDIT_RANGES, CREDIT_RELATIONS
+from ...relations.catalogue.credit import CREDIT_RANGES, CREDIT_RELATIONS
 from ..columns import SubjectColumns, read_columns
 from ..commands import read_values
 from ..components.command_form import CommandForm

@@ -10,11 +10,11 @@ from nicegui import ui
 
 from ..._text import pluralise
 from ...errors import UsageError
-from ...relations.credit import CREDIT_RANGES, CREDIT_RELATIONS
-from ...relations.image import FLIPS
-from ...relations.learner.sklearn import LEARNER_RELATIONS
-from ...relations.predictor import PREDICTOR_RELATIONS
-from ...relations.registry import COLUMN_MARK, FAMILIES
+from ...relations.catalogue.credit import CREDIT_RANGES, CREDIT_RELATIONS
+from ...relations.catalogue.image import FLIPS
+from ...relations.catalogue.predictor import PREDICTOR_RELATIONS
+from ...relations.catalogue.registry import COLUMN_MARK, FAMILIES
+from ...relations.learners.sklearn import LEARNER_RELATIONS
 from ..columns import SubjectColumns, read_columns
 from ..commands import build_arguments
 from ..components.command_form import CommandForm

@@ -1,0 +1,1 @@
+"""What relations are made of: changes of inputs, expectations about answers, verdicts, and one shrinker."""

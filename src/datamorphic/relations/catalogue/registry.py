@@ -1,0 +1,89 @@
+"""All relations by name, and the relations that users name or pass."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, TypeAlias
+
+from ..._text import suggest_name
+from ..._validation import reject
+from ...errors import ArgumentError
+from ..algebra.base import MetamorphicRelation, Relation
+from ..learners.clusterers import CLUSTER_RELATIONS
+from ..learners.sklearn import LEARNER_RELATIONS
+from .credit import CREDIT_RELATIONS
+from .image import FLIPS, image_relations, sequence_relations
+from .predictor import PREDICTOR_RELATIONS
+from .text import text_relations
+
+RelationLike: TypeAlias = str | MetamorphicRelation | type[MetamorphicRelation]
+RelationsLike: TypeAlias = RelationLike | Collection[RelationLike] | Mapping[str, RelationLike]
+
+RELATIONS: dict[str, MetamorphicRelation] = {
+    **PREDICTOR_RELATIONS,
+    **LEARNER_RELATIONS,
+    **CLUSTER_RELATIONS,
+    **CREDIT_RELATIONS,
+}
+
+#: what builds the relations of texts, images and sequences, by the beginning of their names; a flip is chosen by its name
+FAMILIES: dict[str, Callable[..., Mapping[str, Relation]]] = {
+    "text": text_relations,
+    "image": lambda **options: image_relations(flips=FLIPS, **options),
+    "sequence": sequence_relations,
+}
+COLUMN_MARK = " of "  # before the column in a name: "text.letter case of review"
+
+
+def find_relation(name: str) -> MetamorphicRelation | None:
+    """Return the relation with a name; None if there is none.
+
+    Relations of texts, images and sequences may name their column. By default texts are in the column "text", and all images and
+    sequences are changed.
+
+    Examples
+    --------
+    >>> find_relation("text.letter case of review").name, find_relation("image.noise").name
+    ('text.letter case of review', 'image.noise')
+    """
+    if name in RELATIONS:
+        return RELATIONS[name]
+    short_name, _, column = name.partition(COLUMN_MARK)
+    build = FAMILIES.get(short_name.partition(".")[0])
+    relation = None if build is None else build(**({"column": column} if column else {})).get(short_name)
+    if relation is not None and column:
+        relation = copy.copy(relation)
+        relation.name = name
+    return relation
+
+
+def resolve_relations(
+    request: RelationsLike | None, argument: str, owner: str, words: str = "", own_relations: object = None
+) -> list[MetamorphicRelation]:
+    """Return the relations that a user named, as objects or classes or by name.
+
+    `argument` and `owner` are the argument and the public function that messages name, `words` the other values that the
+    argument accepts, such as ``"'auto', "``. `own_relations` are those of the system under test by name, if it has any.
+    """
+    groups = list(request) if isinstance(request, list | tuple | set | frozenset) else [request]
+    items: list[Any] = []
+    for group in groups:
+        items += group.values() if isinstance(group, Mapping) else [group]  # such as dm.relations.search_relations()
+    if not items:
+        reject(argument, owner, "at least one relation", request)
+    known = own_relations if isinstance(own_relations, Mapping) else {}
+    relations = []
+    for item in items:
+        relation = item
+        if isinstance(item, str):
+            relation = known[item] if item in known else find_relation(item)
+            if relation is None:
+                names = [*known, *RELATIONS, *(name for build in FAMILIES.values() for name in build())]
+                raise ArgumentError(f"There is no relation {item!r}. {suggest_name(item, names)}")
+        elif isinstance(item, type) and issubclass(item, MetamorphicRelation):
+            relation = item()
+        if not isinstance(relation, MetamorphicRelation):
+            reject(argument, owner, f"{words}a relation, the name of one, or several of these", relation)
+        relations.append(relation)
+    return relations

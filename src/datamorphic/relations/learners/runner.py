@@ -1,0 +1,312 @@
+"""Check one relation on a learner, on many training sets at once, as a flow."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..._lazy import pd
+from ..._text import pluralise
+from ...errors import TestSystemError, format_error_line
+from ...runs.flow import Flow, Query
+from ...space.labels import to_object_array
+from ...space.outputs import Outputs
+from ...systems.base import Executor
+from ...systems.clusterer import find_seeds
+from ...systems.learner import LEARNER_ERRORS, align_scores
+from ...systems.training import Array, Places, Training, TrainingBatch
+from ..algebra.base import HOLDS, UNDEFINED, VIOLATED, Mask
+from .base import LearnerRelation, compute_widths
+from .necessity import Requirement, find_requirement
+from .result import JudgingOptions, LearnerSubject, LearnerVerdicts
+
+Result = TypeVar("Result")
+SCORE_TOLERANCE = 1e-6  # of their range, by which scores and numeric answers may differ: sums have another order
+# of the middle half of a column; much less would create ties in single precision, which trees use
+PERTURBATION_SHARE = 1e-3
+TIE_REASON = "the violation depends on a tie: it disappears when all numbers change slightly"
+NO_FOLLOW_UP_REASON = "the relation does not apply to this answer"
+RANDOM_START_REASON = "the clusters depend on the random start"
+OTHER_SEEDS = 5  # with which the clusters must be the same, else they depend on the random start
+PERTURBED_COPIES = 3  # most of them must show a violation again, else it depends on a tie
+
+
+def check_relation(
+    relation: LearnerRelation,
+    subject: LearnerSubject,
+    data: TrainingBatch,
+    numbers: Sequence[int],
+    judging: JudgingOptions,
+    *,
+    source_outputs: Outputs | None = None,
+    requirement: Requirement | None = None,
+    done: float | None = None,
+) -> Flow[LearnerVerdicts]:
+    """Fit a learner on source and follow-up data, and judge its labels.
+
+    `numbers` has a number per training set, which together with the seed determines the randomness of the follow-up.
+    `source_outputs` are the answers to the source data, if they are known already; `done` is the progress to report.
+
+    Cases for which the learner raises are UNDEFINED. Violations that disappear in most slightly perturbed copies of the
+    data depend on a tie. They are set aside as INAPPLICABLE, unless ``judging.ties`` is "count". So are violations on data
+    on which the learner need not satisfy the relation, although by its `requirement` it must on most data.
+    """
+    check = _LearnerCheck(relation, subject, judging)
+    result = yield from check.judge(data, numbers, source_outputs, done)
+    if relation.seeded and find_seeds(subject.learner):
+        yield from check.set_random_starts_aside(result)
+    # a comparison of distributions needs all cases, so none that differs may be left out
+    if relation.firm and judging.ties == "aside" and not judging.statistical and len(result.violations):
+        yield from check.set_ties_aside(result, numbers)
+    if (
+        requirement is not None
+        and requirement.necessary
+        and find_requirement(relation.name, subject.reference_learner).necessary
+    ):
+        for row in result.violations:
+            case = result.data.trainings[result.data.training_index[row]].cases(result.data.case_index[row : row + 1])
+            data_requirement = find_requirement(relation.name, subject.reference_learner, case)
+            if not data_requirement.necessary:
+                result.set_aside([row], data_requirement.reason)
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class _LearnerCheck:
+    relation: LearnerRelation
+    subject: LearnerSubject
+    judging: JudgingOptions
+
+    def judge(
+        self,
+        drawn_data: TrainingBatch,
+        numbers: Sequence[int],
+        source_outputs: Outputs | None = None,
+        done: float | None = None,
+    ) -> Flow[LearnerVerdicts]:
+        relation, needs_scores = self.relation, self.judging.needs_scores
+        obstacles = [
+            self.subject.find_data_obstacle(relation, data) or self.call("find_obstacle", self.subject.learner, data)
+            for data in drawn_data.trainings
+        ]
+        applies = ~np.array([bool(obstacle) for obstacle in obstacles], dtype=bool)[drawn_data.training_index]
+        data = drawn_data
+        if relation.changes_source:
+            source_outputs = None
+            data = TrainingBatch(
+                [
+                    training
+                    if obstacle
+                    else self.call("source", training, self.make_rng(relation.name + " source", number))
+                    for training, obstacle, number in zip(drawn_data.trainings, obstacles, numbers, strict=True)
+                ]
+            )
+        if source_outputs is None:
+            rows = np.flatnonzero(applies)
+            answers = Outputs.empty()
+            if len(rows):
+                answers = yield Query(data.take(rows), needs_scores, note=relation.name)
+            source_outputs = _expand_outputs(answers, rows, len(data), data.width)
+        scores = source_outputs.scores if needs_scores else None
+        result = LearnerVerdicts(
+            relation=relation.name,
+            data=data,
+            verdicts=np.full(len(data), UNDEFINED, dtype=np.int8),
+            before=source_outputs.values,
+            after=to_object_array([None] * len(data)),
+            expected=to_object_array([None] * len(data)),
+            tied=np.zeros(len(data), dtype=bool),
+            follow_up_index=np.full(len(data), -1, dtype=np.intp),
+            scores_before=scores,
+            scores_after=None if scores is None else np.full(scores.shape, np.nan),
+        )
+        for row in np.flatnonzero(~applies).tolist():
+            result.set_aside([row], obstacles[drawn_data.training_index[row]])
+        for failed_row, text in source_outputs.messages.items():
+            if applies[failed_row]:
+                result.add_failure(failed_row, f"fit on the source data failed: {text}")
+        groups = self.make_follow_ups(result, np.flatnonzero(source_outputs.ok & applies), numbers)
+        if groups:
+            follow_up_data = TrainingBatch(result.follow_ups)
+            rows = np.flatnonzero(np.isin(follow_up_data.training_index, [g for g, _ in groups]))
+            answers = yield Query(follow_up_data.take(rows), needs_scores, progress=done, note=relation.name)
+            after = _expand_outputs(answers, rows, len(follow_up_data), follow_up_data.width)
+            self.compare(result, groups, after)
+        return result
+
+    def make_follow_ups(
+        self, result: LearnerVerdicts, answered_rows: Places, numbers: Sequence[int]
+    ) -> list[tuple[int, Places]]:
+        """Make the follow-ups of all labelled cases; return the cases of each."""
+        data, groups = result.data, []
+        if not len(answered_rows):
+            return []
+        starts = np.flatnonzero(np.diff(data.training_index[answered_rows], prepend=-1))
+        for rows in np.split(answered_rows, starts[1:]):
+            k = int(data.training_index[rows[0]])
+            rng = self.make_rng(self.relation.name, numbers[k])
+            for places in self.relation.groups(result.before[rows]):
+                case_rows = rows[places]
+                part = data.trainings[k]
+                if len(case_rows) != len(part):
+                    part = part.cases(data.case_index[case_rows])
+                answer = self.relation.read_answers(result.before[case_rows])
+                follow_up = self.call("follow_up", part, answer, rng)
+                if follow_up is None and not self.relation.labelled:
+                    result.set_aside(case_rows, NO_FOLLOW_UP_REASON)
+                    continue
+                if not isinstance(follow_up, Training):
+                    raise TestSystemError(
+                        f"follow_up() of the relation {self.relation.name!r} must return training data, such as "
+                        f"data.rows(...). Got {type(follow_up).__name__}."
+                    )
+                expected = self.call("expected", answer, part, follow_up)
+                expected = self.relation.read_expected(expected, follow_up)
+                if (len(follow_up), expected.shape) != (len(case_rows), case_rows.shape):
+                    raise TestSystemError(
+                        f"The relation {self.relation.name!r} gave {pluralise(len(follow_up), 'test case')} and labels of "
+                        f"shape {expected.shape} for {pluralise(len(case_rows), 'test case')}. It must give one for each, "
+                        "in the same order."
+                    )
+                result.follow_up_index[case_rows], result.expected[case_rows] = len(result.follow_ups), expected
+                if obstacle := self.subject.find_data_obstacle(self.relation, follow_up):
+                    result.set_aside(case_rows, f"in the follow-up data, {obstacle}")
+                else:
+                    groups.append((len(result.follow_ups), case_rows))
+                result.follow_ups.append(follow_up)
+        return groups
+
+    def compare(self, result: LearnerVerdicts, groups: list[tuple[int, Places]], after: Outputs) -> None:
+        """Record the answers to the follow-ups, and judge them."""
+        sizes = np.array([len(training) for training in result.follow_ups])
+        starts = np.cumsum(sizes) - sizes
+        rows = np.concatenate([case_rows for _, case_rows in groups])
+        places = np.concatenate([starts[g] + np.arange(len(case_rows)) for g, case_rows in groups])
+        result.after[rows] = after.values[places]
+        as_expected = self.call("are_as_expected", result.after[rows], result.expected[rows])
+        if self.relation.labelled and any(
+            self.subject.has_numeric_target(training) for training in result.data.trainings
+        ):
+            labels = [result.data.trainings[k].y for k in result.data.training_index[rows]]
+            as_expected = _is_near(result.after[rows], result.expected[rows], labels)
+        result.verdicts[rows] = np.where(after.ok[places], np.where(as_expected, HOLDS, VIOLATED), UNDEFINED)
+        for row, place in zip(rows, places, strict=True):
+            if place in after.messages:
+                result.add_failure(int(row), f"fit on the follow-up data failed: {after.messages[place]}")
+        if result.scores_before is None or result.scores_after is None or after.scores is None:
+            return
+        for g, case_rows in groups:
+            data, follow_up = result.data.trainings[result.data.training_index[case_rows[0]]], result.follow_ups[g]
+            classes = data.declared
+            names = self.call("renamed", to_object_array(classes), data, follow_up).tolist()
+            new = align_scores(after.scores[starts[g] + np.arange(len(case_rows))], follow_up.declared, names)
+            result.scores_after[case_rows, : len(classes)] = new
+            if self.judging.strictness != "score_exact" or not self.relation.scores:
+                continue
+            scores = result.scores_before[case_rows, : len(classes)]
+            old = self.relation.expected_scores(scores, classes, result.before[case_rows])
+            if np.isnan(old).all() or np.isnan(new).all():
+                if self.relation.about_scores:  # without scores such a relation cannot be judged
+                    result.set_aside(case_rows, "the learner gave no scores to compare", UNDEFINED)
+                continue
+            close = np.isclose(old, new, rtol=SCORE_TOLERANCE, atol=SCORE_TOLERANCE, equal_nan=True).all(axis=1)
+            result.verdicts[case_rows[(result.verdicts[case_rows] == HOLDS) & ~close]] = VIOLATED
+
+    def set_random_starts_aside(self, result: LearnerVerdicts) -> Flow[None]:
+        """Set violations aside in which the clusters, before or after the change, are others with another seed."""
+        rows, data = result.violations, result.data
+        if not len(rows):
+            return
+        answers_by_side = [
+            (row, answer, training)
+            for row in rows.tolist()
+            for answer, training in (
+                (result.before[row], data.trainings[data.training_index[row]]),
+                (result.after[row], result.follow_ups[result.follow_up_index[row]]),
+            )
+        ]
+        shifts = range(1, OTHER_SEEDS + 1)
+        reseeded = [replace(training, seed_shift=shift) for _, _, training in answers_by_side for shift in shifts]
+        outputs = yield Query(TrainingBatch(reseeded), note=self.relation.name)
+        for place, (row, answer, _) in enumerate(answers_by_side):
+            others = outputs.values[place * OTHER_SEEDS : (place + 1) * OTHER_SEEDS]
+            if any(other is None or not answer.agrees(other) for other in others):
+                result.set_aside([row], RANDOM_START_REASON)
+
+    def set_ties_aside(self, result: LearnerVerdicts, numbers: Sequence[int]) -> Flow[None]:
+        """Set violations aside that disappear when all numbers change slightly."""
+        sets = np.unique(result.data.training_index[result.violations])
+        set_numbers = [numbers[k] for k in sets]
+        copies = [  # the text seeds the generator
+            _perturb(result.data.trainings[k], self.make_rng(f"{self.relation.name} moved {copy}", number))
+            for copy in range(PERTURBED_COPIES)
+            for k, number in zip(sets, set_numbers, strict=True)
+        ]
+        recheck = yield from self.judge(TrainingBatch(copies), set_numbers * PERTURBED_COPIES)
+        case_keys = zip(recheck.data.training_index.tolist(), recheck.data.case_index.tolist(), strict=True)
+        holds_by_case = dict(zip(case_keys, recheck.verdicts == HOLDS, strict=True))
+        for row in result.violations:
+            k, case = np.searchsorted(sets, result.data.training_index[row]), result.data.case_index[row]
+            hold_count = sum(holds_by_case[copy * len(sets) + k, case] for copy in range(PERTURBED_COPIES))
+            if 2 * hold_count > PERTURBED_COPIES:
+                result.tied[row] = True
+                result.set_aside([row], TIE_REASON)
+
+    def make_rng(self, use: str, number: int) -> np.random.Generator:
+        """Return the generator of one training set for one use."""
+        return np.random.default_rng([self.judging.seed, zlib.crc32(use.encode()), number])
+
+    def call(self, method: str, *arguments: Any) -> Any:
+        """Call a method of the relation; its errors name the relation."""
+        try:
+            return getattr(self.relation, method)(*arguments)
+        except LEARNER_ERRORS as error:
+            if isinstance(error, NotImplementedError | TestSystemError):
+                raise
+            message = f"{method}() of the relation {self.relation.name!r} failed: {format_error_line(error)}"
+            raise TestSystemError(message) from error
+
+
+def answer_flow(flow: Flow[Result], system: Executor) -> Result:
+    """Answer a flow directly by a system, without guards, and return its result."""
+    try:
+        question = next(flow)
+        while True:
+            query = question if isinstance(question, Query) else Query(question)
+            question = flow.send(system.execute(query.batch, scores=query.scores))
+    except StopIteration as stop:
+        return stop.value
+
+
+def _expand_outputs(outputs: Outputs, rows: Places, row_count: int, width: int) -> Outputs:
+    """Return outputs of some rows as outputs of all; the other rows have no answer."""
+    if len(rows) == row_count:
+        return outputs
+    values, status = to_object_array([None] * row_count), np.full(row_count, 1, dtype=np.int8)
+    values[rows], status[rows] = outputs.values, outputs.status
+    scores = None
+    if outputs.scores is not None:
+        scores = np.full((row_count, width), np.nan)
+        scores[rows] = outputs.scores
+    return Outputs(values, status, scores, {int(rows[row]): text for row, text in outputs.messages.items()})
+
+
+def _perturb(data: Training, rng: np.random.Generator) -> Training:
+    """Return data without ties: every number is changed slightly."""
+    half_widths, full_widths = compute_widths(data, 0.25, 0.75), compute_widths(data)
+    widths = np.where(half_widths > 0, half_widths, full_widths)
+    return data.with_numbers(data.numbers + PERTURBATION_SHARE * widths * rng.uniform(-1, 1, data.numbers.shape))
+
+
+def _is_near(after: Array, expected: Array, training_labels: list[Array]) -> Mask:
+    """Return which numbers are as expected, up to rounding."""
+    numbers, expected_numbers = (
+        pd.to_numeric(pd.Series(column), errors="coerce").to_numpy(np.float64) for column in (after, expected)
+    )
+    labels = [np.asarray(y, float) for y in training_labels]
+    slack = [SCORE_TOLERANCE * (np.ptp(y) + SCORE_TOLERANCE * np.abs(y).max()) for y in labels]
+    return np.asarray(np.abs(numbers - expected_numbers) <= np.array(slack))
