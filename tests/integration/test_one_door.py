@@ -374,9 +374,11 @@ def run_whole(call, verb):
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_killed_run_is_resumed_with_the_same_result(call, verb):
+def test_a_run_is_reported_and_a_killed_one_resumed_with_the_same_result(call, verb):
     case = VERBS[verb]
     whole = run_whole(call, verb)
+    assert "<html" in whole.report
+    assert "<testsuite" in whole.junit
     order("kill", case.kill_at)
     call(*case.arguments, *case.batch_options, "--json", code=-signal.SIGKILL, module=case.module)
     with Store.open() as store:
@@ -385,13 +387,6 @@ def test_a_killed_run_is_resumed_with_the_same_result(call, verb):
     assert resumed == whole.document
     with Store.open() as store:
         assert [run.state for run in store.runs()] == ["finished"]
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_reports_are_written(call, verb):
-    whole = run_whole(call, verb)
-    assert "<html" in whole.report
-    assert "<testsuite" in whole.junit
 
 
 #: engines and time-outs are the same code for all verbs, and each test takes many seconds

@@ -49,9 +49,9 @@ def test_two_people_share_nothing(options):
 
 def test_folders_do_not_reveal_sessions_and_are_private(options):
     everyone = Workspaces(options)
-    workspace = everyone.get("../../session of ada")
+    workspace = everyone.get("../../session of Olivia")  # no word of hexadecimal digits
     assert workspace.folder.parent == everyone.root
-    assert "ada" not in str(workspace.folder)
+    assert "Olivia" not in str(workspace.folder)
     assert stat.S_IMODE(everyone.root.stat().st_mode) == 0o700
     everyone.read_secret()
     assert stat.S_IMODE((everyone.root / "secret").stat().st_mode) == 0o600

@@ -10,22 +10,12 @@ from .._lazy import list_modules, make_getattr
 if TYPE_CHECKING:
     from .algebra.box import Affine as Affine
     from .algebra.box import Box as Box
-    from .algebra.change import Change as Change
-    from .algebra.change import ChangeRelation as ChangeRelation
-    from .algebra.change import compose as compose
-    from .algebra.one_way import OneWay as OneWay
-    from .catalogue.credit import credit_relations as credit_relations
     from .catalogue.image import image_relations as image_relations
     from .catalogue.image import sequence_relations as sequence_relations
-    from .catalogue.promises import Promises as Promises
-    from .catalogue.promises import read_promises as read_promises
     from .catalogue.routes import route_relations as route_relations
     from .catalogue.search import search_relations as search_relations
     from .catalogue.text import text_relations as text_relations
     from .catalogue.translation import translation_relations as translation_relations
-    from .learners.base import SameClusters as SameClusters
-    from .learners.base import SameLabels as SameLabels
-    from .learners.base import TrainingChange as TrainingChange
     from .patterns.pattern import Pattern as Pattern
     from .patterns.relation import InputPattern as InputPattern
     from .patterns.relation import OutputPattern as OutputPattern
@@ -33,16 +23,11 @@ if TYPE_CHECKING:
 _MODULES = list_modules(
     {
         "algebra.box": "Affine Box",
-        "algebra.change": "Change ChangeRelation compose",
-        "algebra.one_way": "OneWay",
-        "catalogue.credit": "credit_relations",
         "catalogue.image": "image_relations sequence_relations",
-        "catalogue.promises": "Promises read_promises",
         "catalogue.routes": "route_relations",
         "catalogue.search": "search_relations",
         "catalogue.text": "text_relations",
         "catalogue.translation": "translation_relations",
-        "learners.base": "SameClusters SameLabels TrainingChange",
         "patterns.pattern": "Pattern",
         "patterns.relation": "InputPattern OutputPattern",
     }
