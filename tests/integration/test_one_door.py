@@ -23,6 +23,7 @@ MODULE = """
 import os
 import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -36,11 +37,10 @@ def stop_if_ordered():
         file.write(b"x")
         file.flush()
         calls = file.tell()  # what this process appended ends there, whoever appends beside it
-    order = Path("order")
-    if order.exists():
-        word, number = order.read_text().split()
+    with suppress(FileNotFoundError):  # another process may be the one
+        word, number = Path("order").read_text().split()
         if calls == int(number):
-            order.unlink()
+            Path("order").unlink()
             if word == "kill":
                 os.kill(os.getpid(), signal.SIGKILL)
             time.sleep(60)
@@ -141,17 +141,17 @@ TRAP_MODULE = """
 import os
 import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 
 
 def enter():
     with open("imports", "a") as file:
         file.write("x")
-    order = Path("order")
-    if order.exists():
-        word, number = order.read_text().split()
+    with suppress(FileNotFoundError):  # another process may be the one
+        word, number = Path("order").read_text().split()
         if len(Path("imports").read_text()) == int(number):
-            order.unlink()
+            Path("order").unlink()
             if word == "kill":
                 os.kill(os.getppid(), signal.SIGKILL)
             time.sleep(60)
