@@ -168,7 +168,9 @@ STUDIES["counting"] = StudyEntry("Counts", "nothing", {"": counting.build_rows},
 main()
 """
 COUNTING_MODULE = """
+import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from datamorphic.studies.rows import Row
 from datamorphic.studies.workload import Job
@@ -181,7 +183,11 @@ class Counting(Job):
     number: int
 
     def _compute_figures(self, seed):
-        deciding.stop_if_ordered()
+        order = Path("order").read_text() if Path("order").exists() else ""
+        if order == f"hang {self.number}":
+            time.sleep(60)  # as often as it is tried: one that hung among others is tried again alone
+        elif not order.startswith("hang"):
+            deciding.stop_if_ordered()
         return {"square": self.number**2 + seed}
 
 
@@ -411,7 +417,7 @@ def test_a_row_that_hangs_does_not_stop_the_run(call, verb):
     order("hang", 3)
     exit_code = 4 if case.misses_rows else case.exit_code
     call(*case.arguments, "--timeout=5", "--store=none", code=exit_code, module=case.module)
-    assert not Path("order").exists(), "no row hung"
+    assert case.misses_rows or not Path("order").exists(), "no row hung"
 
 
 @pytest.mark.parametrize("verb", [verb for verb, case in VERBS.items() if case.small_budget is not None])
