@@ -416,7 +416,7 @@ def test_a_row_that_hangs_does_not_stop_the_run(call, verb):
     case = VERBS[verb]
     order("hang", 3)
     exit_code = 4 if case.misses_rows else case.exit_code
-    call(*case.arguments, "--timeout=5", "--store=none", code=exit_code, module=case.module)
+    call(*case.arguments, *case.batch_options, "--timeout=5", "--store=none", code=exit_code, module=case.module)
     assert case.misses_rows or not Path("order").exists(), "no row hung"
 
 
