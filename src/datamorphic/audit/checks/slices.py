@@ -20,8 +20,9 @@ from ...space.token_edits import count_tokens
 from ..case_text import extract_case, format_answer, format_case, format_label, to_plain, to_plain_answer
 from ..check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check
 from ..context import CheckContext
-from ..labels import UNMATCHED_LABELS, align_labels
-from ..reference_model import MIN_REFERENCE_ROWS, ReferenceModel
+from ..judged_rows import JudgedRows, collect_judged_rows
+from ..labels import UNMATCHED_LABELS
+from ..reference_model import MIN_REFERENCE_ROWS
 
 Mask = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -42,20 +43,6 @@ MIN_NUMERIC_RATIO = 1.5  # of the mean errors of numbers inside and outside, for
 MIN_NUMERIC_ERROR = 0.01  # of the standard deviation of the labels: smaller errors do not matter
 MAX_REFERENCE_RATIO = 2 / 3  # of the reference model's errors to the model's, where the data allow better
 MAX_DEFECTS = 3
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _JudgedRows:
-    """Rows with label, answer and the prediction of the reference model."""
-
-    points: Points
-    rows: npt.NDArray[np.intp]  # their positions among the inputs
-    answer_rows: npt.NDArray[np.intp]  # their positions among the answers
-    errors: Floats  # of the model: 0 or 1 for classes, absolute differences for numbers
-    reference_errors: Floats
-    labels: npt.NDArray[np.object_]
-    numbers: Floats  # the labels of the data if they are numbers, 0 for classes
-    numeric: bool
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -84,7 +71,7 @@ class _Group:
 def check_slices(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     """Look for groups in one half of the rows, and test them on the other half."""
     reference = context.fit_reference_model(budget.remaining())
-    data = None if reference is None else _collect_rows(context, reference)
+    data = None if reference is None else collect_judged_rows(context, reference)
     if data is None:
         reason = f"fewer than {MIN_REFERENCE_ROWS} rows have an answer and a label that can be compared"
         return CheckFindings(basis=reason, conclusive=False, skip_reason="inapplicable")
@@ -115,43 +102,6 @@ def check_slices(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     elif len(data.rows) < min(FEW_ROWS, len(context.inputs) // 2):
         return CheckFindings(basis=f"{basis}; there was no time for more", conclusive=False, skip_reason="budget spent")
     return CheckFindings(basis=basis, findings=findings)
-
-
-def _collect_rows(context: CheckContext, reference: ReferenceModel) -> _JudgedRows | None:
-    """Return the rows that have an answer, a label and a reference prediction; None if they are too few."""
-    assert context.answers is not None
-    assert context.query_rows is not None
-    assert context.truth is not None
-    positions = np.full(len(context.inputs), -1, dtype=np.intp)
-    positions[context.query_rows] = np.arange(len(context.query_rows))
-    answer_rows = positions[reference.rows]
-    usable = (answer_rows >= 0) & context.answers.ok[answer_rows]
-    rows, answer_rows = reference.rows[usable], answer_rows[usable]
-    if len(rows) < MIN_REFERENCE_ROWS:
-        return None
-    values, labels = context.answers.values[answer_rows], context.truth[rows]
-    numbers = np.zeros(len(rows))
-    if reference.classes:
-        texts = align_labels(labels, values, tuple(context.sut.labels or ()))
-        if texts is None:
-            return None
-        errors = (texts[0] != texts[1]).astype(np.float64)
-    else:
-        try:
-            errors = np.abs(values.astype(np.float64) - reference.labels[usable])
-        except (TypeError, ValueError):
-            return None
-        numbers = reference.labels[usable]
-    return _JudgedRows(
-        points=context.inputs.take(rows),
-        rows=rows,
-        answer_rows=answer_rows,
-        errors=errors,
-        reference_errors=reference.errors[usable],
-        labels=labels,
-        numbers=numbers,
-        numeric=not reference.classes,
-    )
 
 
 # -- the groups --------------------------------------------------------------------------------------------------------
@@ -256,7 +206,7 @@ def _measure_clearness(conditions: Sequence[_Condition], errors: Floats, rows: M
     return clearness
 
 
-def _test_groups(groups: Sequence[_Group], data: _JudgedRows, half: Mask) -> list[_Group]:
+def _test_groups(groups: Sequence[_Group], data: JudgedRows, half: Mask) -> list[_Group]:
     """Return the groups with p-values from a half, corrected for the number of tests (Bonferroni)."""
     tests = max(1, 2 * len(groups))
     return [
@@ -270,7 +220,7 @@ def _test_groups(groups: Sequence[_Group], data: _JudgedRows, half: Mask) -> lis
     ]
 
 
-def _compare_inside(data: _JudgedRows, inside: Mask, outside: Mask) -> float:
+def _compare_inside(data: JudgedRows, inside: Mask, outside: Mask) -> float:
     """Return the p-value of errors that are not larger inside than outside."""
     from scipy.stats import fisher_exact, mannwhitneyu
 
@@ -282,7 +232,7 @@ def _compare_inside(data: _JudgedRows, inside: Mask, outside: Mask) -> float:
     return float(fisher_exact(table, alternative="greater")[1])
 
 
-def _compare_excess(data: _JudgedRows, inside: Mask, outside: Mask) -> float:
+def _compare_excess(data: JudgedRows, inside: Mask, outside: Mask) -> float:
     """Return the p-value of errors beyond the reference model's that are not larger inside than outside.
 
     The comparison with the rows outside is fair to models that were fitted to the rows, and to poor ones.
@@ -298,7 +248,7 @@ def _compare_excess(data: _JudgedRows, inside: Mask, outside: Mask) -> float:
 # -- the findings ------------------------------------------------------------------------------------------------------
 
 
-def _judge_group(context: CheckContext, group: _Group, data: _JudgedRows, half: Mask, used: Mask) -> Finding | None:
+def _judge_group(context: CheckContext, group: _Group, data: JudgedRows, half: Mask, used: Mask) -> Finding | None:
     """Return a finding if a group is significantly and noticeably worse, beyond groups that are reported already."""
     inside, outside = half & group.inside, half & ~group.inside
     if group.p_value > SIGNIFICANCE:
@@ -311,7 +261,7 @@ def _judge_group(context: CheckContext, group: _Group, data: _JudgedRows, half: 
 
 
 def _judge_classes(
-    context: CheckContext, group: _Group, data: _JudgedRows, inside: Mask, outside: Mask
+    context: CheckContext, group: _Group, data: JudgedRows, inside: Mask, outside: Mask
 ) -> Finding | None:
     wrong, total = int(data.errors[inside].sum()), int(inside.sum())
     wrong_outside, total_outside = int(data.errors[outside].sum()), int(outside.sum())
@@ -334,7 +284,7 @@ def _judge_classes(
 
 
 def _judge_numbers(
-    context: CheckContext, group: _Group, data: _JudgedRows, inside: Mask, outside: Mask
+    context: CheckContext, group: _Group, data: JudgedRows, inside: Mask, outside: Mask
 ) -> Finding | None:
     errors, errors_outside = data.errors[inside], data.errors[outside]
     mean, mean_outside = float(errors.mean()), float(errors_outside.mean())
@@ -363,7 +313,7 @@ def _judge_numbers(
 def _build_finding(
     context: CheckContext,
     group: _Group,
-    data: _JudgedRows,
+    data: JudgedRows,
     inside: Mask,
     title: str,
     detail: str,
@@ -420,7 +370,7 @@ def _compute_difference_interval(count: int, total: int, other_count: int, other
     )
 
 
-def _build_section(groups: Sequence[_Group], data: _JudgedRows, half: Mask) -> Section:
+def _build_section(groups: Sequence[_Group], data: JudgedRows, half: Mask) -> Section:
     rows = []
     for group in {group.text: group for group in sorted(groups, key=lambda group: group.p_value)}.values():
         inside, outside = half & group.inside, half & ~group.inside
