@@ -10,15 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._stats import compute_wilson_interval
-from ..._text import format_percent, format_short, pluralise
+from ..._text import format_percent, pluralise
 from ...core.result import Example, Finding, count_rows, format_share
 from ...reporting.document import Section, Table
-from ...space.features import Categorical
-from ...space.points import Points
-from ...space.text_feature import Text
-from ...space.token_edits import count_tokens
 from ..case_text import extract_case, format_answer, format_case, format_label, to_plain, to_plain_answer
 from ..check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check
+from ..conditions import Condition, build_conditions
 from ..context import CheckContext
 from ..judged_rows import JudgedRows, collect_judged_rows
 from ..labels import UNMATCHED_LABELS
@@ -30,10 +27,6 @@ Floats = npt.NDArray[np.float64]
 FEW_ROWS = 500  # groups of less than a tenth of as many rows are not seen
 MIN_GROUP_ROWS = 20  # in each half of the rows
 MIN_GROUP_SHARE = 0.01  # of each half
-MAX_CONDITIONS = 600  # beyond it, only the first of each feature are combined
-THRESHOLDS_PER_NUMBER = 9  # deciles
-MAX_VALUES_AS_CATEGORIES = 6  # a number with at most as many values is described by "is" as well
-MAX_CATEGORIES = 30
 MAX_TESTED_GROUPS = 4  # per way of ranking them, on the half that was not used to find them
 MAX_PAIR_SHARE = 0.95  # of the rows of either condition that satisfy both
 PAIR_PENALTY = 1.0  # standard errors by which two conditions must be clearer than one
@@ -46,19 +39,10 @@ MAX_DEFECTS = 3
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Condition:
-    """A condition on one feature."""
-
-    feature: int
-    text: str
-    inside: Mask
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
 class _Group:
     """Rows that one or two conditions describe, and how much worse they are in the half that was not used to find them."""
 
-    conditions: tuple[_Condition, ...]
+    conditions: tuple[Condition, ...]
     inside: Mask
     p_value: float = 1.0  # of errors that are not larger than elsewhere; corrected for the number of tests
     excess_p_value: float = 1.0  # the same of the errors beyond those of the reference model
@@ -76,7 +60,7 @@ def check_slices(context: CheckContext, budget: CheckBudget) -> CheckFindings:
         reason = f"fewer than {MIN_REFERENCE_ROWS} rows have an answer and a label that can be compared"
         return CheckFindings(basis=reason, conclusive=False, skip_reason="inapplicable")
     first_half = np.random.default_rng([context.seed, 31]).permutation(len(data.rows)) < len(data.rows) // 2
-    conditions = _build_conditions(data.points)
+    conditions = build_conditions(data.points, 2 * MIN_GROUP_ROWS)
     excess = data.errors - data.reference_errors
     groups, looked_at = _find_groups(conditions, data.errors, first_half)
     excess_groups, looked_at_again = _find_groups(conditions, excess, first_half)
@@ -107,65 +91,7 @@ def check_slices(context: CheckContext, budget: CheckBudget) -> CheckFindings:
 # -- the groups --------------------------------------------------------------------------------------------------------
 
 
-def _build_conditions(points: Points) -> list[_Condition]:
-    """Return the conditions on single features: categories, values, thresholds, and missing values."""
-    by_feature: list[list[_Condition]] = []
-    for column in points.space.scalars:
-        feature = points.space.features[column]
-        codes, name = points.codes[:, column], feature.name
-        missing = np.isnan(codes)
-        masks: list[tuple[str, Mask]] = [(f"{name} is missing", missing)]
-        values, counts = np.unique(codes[~missing], return_counts=True)
-        if isinstance(feature, Text):
-            masks += _build_text_masks(feature, codes)
-        elif isinstance(feature, Categorical):
-            frequent = values[np.argsort(-counts, kind="stable")[:MAX_CATEGORIES]]
-            masks += [(f"{name} is {format_label(feature.values[int(code)])}", codes == code) for code in frequent]
-        else:
-            if len(values) <= MAX_VALUES_AS_CATEGORIES:
-                masks += [(f"{name} is {format_short(float(value))}", codes == value) for value in values]
-            for threshold in _choose_thresholds(codes[~missing], feature.kind == "integer"):
-                text = format_short(float(threshold))
-                masks += [(f"{name} ≤ {text}", codes <= threshold), (f"{name} > {text}", codes > threshold)]
-        by_feature.append(
-            [
-                _Condition(feature=column, text=text, inside=inside)
-                for text, inside in masks
-                if inside.sum() >= 2 * MIN_GROUP_ROWS and not inside.all()
-            ]
-        )
-    limit = max(2, MAX_CONDITIONS // max(1, len(by_feature)))
-    total = sum(map(len, by_feature))
-    return [condition for part in by_feature for condition in (part[:limit] if total > MAX_CONDITIONS else part)][
-        :MAX_CONDITIONS
-    ]
-
-
-def _build_text_masks(feature: Text, codes: Floats) -> list[tuple[str, Mask]]:
-    """Return conditions on texts: short and long ones."""
-    lengths = count_tokens([text or "" for text in feature.decode_texts(codes)]).astype(np.float64)
-    masks: list[tuple[str, Mask]] = []
-    for threshold in _choose_thresholds(lengths[~np.isnan(codes)], True)[:MAX_VALUES_AS_CATEGORIES]:
-        name, text = feature.name, f"{threshold:.0f} tokens"
-        masks += [
-            (f"{name} has at most {text}", lengths <= threshold),
-            (f"{name} has more than {text}", lengths > threshold),
-        ]
-    return masks
-
-
-def _choose_thresholds(values: Floats, is_integer: bool) -> list[float]:
-    """Return deciles with at most three digits, from the middle outwards."""
-    if not len(values):
-        return []
-    shares = np.linspace(0, 1, THRESHOLDS_PER_NUMBER + 2)[1:-1]
-    shares = shares[np.argsort(np.abs(shares - 0.5), kind="stable")]
-    quantiles = np.quantile(values, shares, method="lower")
-    rounded = [float(q) if is_integer else float(f"{q:.3g}") for q in quantiles.tolist()]
-    return [threshold for threshold in dict.fromkeys(rounded) if threshold < values.max()]
-
-
-def _find_groups(conditions: Sequence[_Condition], errors: Floats, half: Mask) -> tuple[list[_Group], int]:
+def _find_groups(conditions: Sequence[Condition], errors: Floats, half: Mask) -> tuple[list[_Group], int]:
     """Return the groups with the clearest errors in one half, and how many were looked at.
 
     Each group is sought among the rows that are in none of the groups before it.
@@ -185,7 +111,7 @@ def _find_groups(conditions: Sequence[_Condition], errors: Floats, half: Mask) -
     return groups, looked_at
 
 
-def _measure_clearness(conditions: Sequence[_Condition], errors: Floats, rows: Mask) -> Floats:
+def _measure_clearness(conditions: Sequence[Condition], errors: Floats, rows: Mask) -> Floats:
     """Return by how many standard errors each pair of conditions (on the diagonal: one) has larger errors than all rows."""
     inside = np.column_stack([condition.inside[rows] for condition in conditions]).astype(np.float32)
     values = errors[rows]
