@@ -235,3 +235,27 @@ def test_lightgbm_prints_nothing_about_absent_columns(capfd):
     assert "number of features" in str(read_table(outcome))
     out, err = capfd.readouterr()
     assert "Fatal" not in out + err
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%dT%H:%M:%S.%f+01:00", "%d.%m.%y", "%Y-%m", "%H:%M"])
+def test_a_date_is_never_a_new_category(form):
+    times = pd.Timestamp("2026-01-01 10:00:00.125") + pd.to_timedelta(np.arange(ROWS) * 37, unit="h")
+    data = DATA.assign(seen=times.strftime(form)[np.arange(ROWS) % 20])
+
+    def predict(frame):
+        pd.to_datetime(frame["seen"], format=form.replace("+01:00", "%z"))  # raises for what is no date
+        return decide(frame)
+
+    outcome = run(predict, data)
+    assert not [finding for finding in outcome.findings if "category" in finding.title]
+    values = data["seen"].where(
+        data.index % 2 == 0, "shift " + (data.index % 20).astype(str)
+    )  # half of them are no dates
+
+    def refuse(frame):
+        if not frame["seen"].isin(values).all():
+            raise ValueError("unknown")
+        return decide(frame)
+
+    findings = [finding for finding in run(refuse, data.assign(seen=values)).findings if "category" in finding.title]
+    assert [finding.about for finding in findings] == ["seen"]

@@ -124,3 +124,26 @@ def test_small_and_odd_data():
     assert run(MODEL, DATA.head(5)).state in ("passed", "found")
     assert run(MODEL, DATA.assign(label="yes")).state == "found"
     assert run(MODEL, budget="10 runs").state == "not run"
+
+
+def test_no_direction_is_suggested_for_a_column_that_another_check_suspects():
+    rng = np.random.default_rng(1)
+    data = DATA.assign(paid=np.where(DATA["label"] == "yes", rng.integers(100, 900, ROWS), rng.integers(0, 20, ROWS)))
+    names = ["income", "paid"]
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(data[names], data["label"])
+
+    def find_suggested_columns(checks):
+        result = dm.test(model, data[[*names, "label"]], target="label", only=checks, progress=False)
+        findings = [finding for finding in result.findings if finding.check == "suggestions"]
+        assert "leaks" not in checks or [
+            finding.about for finding in result.findings if finding.level == "concern"
+        ] == ["paid"]
+        return {
+            value.partition("=")[0]
+            for finding in findings
+            for name, value in finding.declarations
+            if name == "monotone"
+        }
+
+    assert "paid" in find_suggested_columns(["suggestions"])
+    assert "paid" not in find_suggested_columns(["leaks", "suggestions"])

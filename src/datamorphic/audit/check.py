@@ -230,6 +230,7 @@ def run_checks(
             part = min(2 * part, MAX_EXTRA_PART)
             outcome = _join_attempts(outcome, _run_check(context, check, part, max_share, outcomes))
         outcomes[check.name] = outcome if earlier is None else _join_attempts(earlier, outcome)
+        context.suspect_columns(outcomes[check.name].defects)
         for observer in observers:
             observer.end(outcomes[check.name])
         return outcome.skip_reason != "interrupted" and not is_stopped()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,6 +20,7 @@ from .._lazy import pd
 from .._text import format_short
 from .._typing import ModelLike
 from ..core.execute import Execution
+from ..core.result import Finding
 from ..errors import BudgetSpent, OutOfBudget
 from ..morphisms.subject import SubjectUnderTest
 from ..runs.deadline import TimeLimit
@@ -239,6 +240,7 @@ class CheckContext:
     influence: Influence | None = None  # of the features, once it is measured
     remarks: list[str] = field(default_factory=list)  # irregularities of batches
     known_failures: dict[str, Points] = field(default_factory=dict)  # of earlier runs by check, tried first
+    suspected_columns: set[str] = field(default_factory=set)  # which a concern or fault so far is about
     shared: dict[str, Any] = field(default_factory=dict)  # measurements that several checks use, by their name
     tolerance: float | None = None  # by which scores and answers that are numbers may differ; None for the default
     _reference_models: list[ReferenceModel | None] = field(default_factory=list)  # one, once it is fitted
@@ -276,6 +278,11 @@ class CheckContext:
         """The columns that look like identifiers of rows. Dates are not, even if no two rows have the same one."""
         dates = {column.name for column in getattr(self.sut, "date_columns", ())}
         return {name: role for name, role in find_identifiers(self.inputs).items() if name not in dates}
+
+    def suspect_columns(self, findings: Iterable[Finding]) -> None:
+        """Note which columns some findings are about, for checks that must not build on them."""
+        names = {name for finding in findings for name in (finding.about, *finding.columns)}
+        self.suspected_columns |= names.intersection(self.space.names)
 
     def match_labels(self) -> None:
         """Replace labels that are not classes of the model by the classes that they stand for, if the answers show these."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import product
@@ -31,6 +31,18 @@ DATE_FORMATS = (
 )
 TIME_FORMATS = ("", " %H:%M:%S", "T%H:%M:%S", "T%H:%M:%SZ", " %H:%M", "T%H:%M", " %I:%M %p")
 DATE_START = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d|\d\d?[-/. ](\d\d?|[A-Z][a-z]+)[-/. ]\d{4}|[A-Z][a-z]+ \d\d?, \d{4}")
+#: The same for dates in any form: with fractions of seconds, time zones, without a day, or years of two digits.
+DATE_LIKE = re.compile(
+    r"\s*("
+    r"(19|20)\d\d[-/.](0?[1-9]|1[0-2])([-/.T ].*)?"  # 2026-03, 2026/3/1 10:00
+    r"|\d\d?[-/. ](\d\d?|[A-Za-z]{3,9})[-/., ]+\d{2}(\d{2})?([T ].*)?"  # 1.3.26, 01 March 2026
+    r"|([A-Za-z]{3,9}\.?,? +)?[A-Za-z]{3,9}\.? +\d\d?(,? .*)? +\d{4}.*"  # Mar 1, 2026; Sun Mar  1 10:00:00 2026
+    r"|[A-Za-z]{3,9}\.?,? +\d\d? +[A-Za-z]{3,9}\.? +\d{4}.*"  # Sun, 01 Mar 2026 10:00:00 GMT
+    r"|(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(T\d{4,6}Z?)?"  # 20260301T100000Z
+    r"|[01]?\d:[0-5]\d.*|2[0-3]:[0-5]\d.*"  # 10:30
+    r")\s*$"
+)
+MIN_SHARE_OF_DATES = 0.9  # of the texts of a column; the others are spoilt
 LEADING_ZERO = re.compile(r"\b0(?=\d)")
 #: kinds that a user may declare, with the start of the formats that they mean
 DATE_KINDS = {"day-first": "%d", "month-first": "%m"}
@@ -122,6 +134,20 @@ def read_dates(
         first_by_zone[zone] = min(column.first, first_by_zone.get(zone, column.first))
     columns = [replace(column, first=first_by_zone[str(column.first.tz)]) for column in columns]
     return to_day_numbers(frame, columns), columns
+
+
+def looks_like_dates(texts: Iterable[str]) -> bool:
+    """Tell whether nearly all texts look like dates or times, in forms that `read_dates` need not know.
+
+    Examples
+    --------
+    >>> looks_like_dates(["2026-03-01T10:00:00.125+01:00", "2026-03-01T10:02:10.5+01:00"]), looks_like_dates(["2026-03"])
+    (True, True)
+    >>> looks_like_dates(["red", "2026-03-01"]), looks_like_dates(["10-20", "20-30"]), looks_like_dates([])
+    (False, False, False)
+    """
+    matches = [bool(DATE_LIKE.match(text)) for text in texts]
+    return bool(matches) and sum(matches) >= MIN_SHARE_OF_DATES * len(matches)
 
 
 def to_day_numbers(frame: pd.DataFrame, columns: Sequence[DateColumn]) -> pd.DataFrame:

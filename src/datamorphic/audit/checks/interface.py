@@ -18,6 +18,7 @@ from ...core.result import Example, Finding, format_share
 from ...errors import BudgetSpent, Interrupted, format_error_line
 from ...reporting.document import Section, Table
 from ...runs.flow import ask
+from ...space.dates import looks_like_dates
 from ...space.features import Categorical
 from ...space.outputs import Outputs
 from ...space.points import Rows
@@ -299,7 +300,9 @@ def _try_categories(interviewer: _Interviewer) -> _Result:
     names = [
         feature.name
         for feature in interviewer.context.space.features
-        if isinstance(feature, Categorical) and all(isinstance(value, str) for value in feature.values)
+        if isinstance(feature, Categorical)
+        and all(isinstance(value, str) for value in feature.values)
+        and not looks_like_dates(feature.values)  # a new date is none of its categories, but no text either
     ]
     values = [(name, NEW_CATEGORY) for name in names]
     trial = interviewer.try_values("a category that the data do not have", values, "answers")

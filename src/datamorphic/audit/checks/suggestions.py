@@ -57,7 +57,8 @@ def suggest_declarations(context: CheckContext, budget: CheckBudget) -> CheckFin
     suggestions += [_suggest_invariant(name, role.role) for name, role in identifiers.items() if name not in declared]
     directions: list[Direction] = []
     try:
-        directions = _find_directions(context, budget, {*declared, *identifiers, *protected_roles})
+        excluded = {*declared, *identifiers, *protected_roles, *context.suspected_columns}
+        directions = _find_directions(context, budget, excluded)
     except BudgetSpent:
         remarks.append("there was no time to look for directions")
     if directions:
