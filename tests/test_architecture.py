@@ -42,6 +42,7 @@ CAPABILITIES = [
     "mutation",
     "hunting",
     "synthesis",
+    "comparison",
     "audit",
     "data",
     "risk",
@@ -56,6 +57,8 @@ ALLOWED_BETWEEN_CAPABILITIES = {
     ("hunting", "relations"),  # groups are the cases of a relation
     ("synthesis", "exploration"),  # what a border is,
     ("synthesis", "trees"),  # and what a tree covers, are metrics of test sets
+    ("comparison", "exploration"),  # borders of both models are compared,
+    ("comparison", "relations"),  # and promises that one of them breaks
     ("audit", "exploration"),  # the check-up explores borders,
     ("audit", "relations"),  # checks relations
     ("audit", "trees"),  # and judges test sets

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from . import trees as trees
     from .audit.result import Result as Result
     from .audit.run import test as test
+    from .comparison.run import compare as compare
     from .data.programs import programs as programs
     from .data.subjects import subjects as subjects
     from .exploration.front import Front as Front
@@ -87,6 +88,7 @@ _NAMES = {
     "": "data errors relations results systems trees",
     "audit.run": "test",
     "audit.result": "Result",
+    "comparison.run": "compare",
     "data.programs": "programs",
     "data.subjects": "subjects",
     "exploration.run": "explore",

@@ -8,6 +8,7 @@ from ._lazy import list_modules, make_getattr
 
 if TYPE_CHECKING:
     from .audit.result import AuditResult as AuditResult
+    from .comparison.result import ModelComparison as ModelComparison
     from .core.result import Example as Example
     from .core.result import Finding as Finding
     from .core.result import Measure as Measure
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 _MODULES = list_modules(
     {
         ".audit.result": "AuditResult",
+        ".comparison.result": "ModelComparison",
         ".core.result": "Example Finding Measure",
         ".exploration.diff.diff": "Difference",
         ".exploration.front": "Front",
