@@ -88,16 +88,53 @@ def _cross_validate(
     inputs: Points, targets: npt.NDArray[np.float64], class_count: int, seed: int, seconds: float | None
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
     """Return the predictions for each row, and probabilities of classes, by models fitted without the row."""
-    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-
     matrix, is_category = _build_matrix(inputs)
     order = np.random.default_rng([seed, 17]).permutation(len(targets))
     # Sorted by target, every fifth row belongs to the same fold, so that all folds have the same share of each class.
     order = order[np.argsort(targets[order], kind="stable")]
     folds = np.empty(len(targets), dtype=np.intp)
     folds[order] = np.arange(len(targets)) % FOLDS
-    trees_per_round = class_count if class_count > 2 else 1
-    rounds = max(MIN_ROUNDS, TREES_PER_FOLD // trees_per_round)
+    predictions = np.empty(len(targets))
+    probabilities = np.zeros((len(targets), class_count)) if class_count else None
+    start_time = read_clock()
+    with use_one_openmp_thread():
+        for fold in range(FOLDS):
+            if seconds is not None and read_clock() - start_time > seconds:
+                raise BudgetSpent("The budget was spent while the reference model was fitted.")
+            test_rows = folds == fold
+            train_codes, train_targets = matrix[~test_rows], targets[~test_rows]
+            outputs = _fit_and_predict(train_codes, train_targets, matrix[test_rows], is_category, class_count, seed)
+            if probabilities is None:
+                predictions[test_rows] = outputs
+            else:
+                probabilities[test_rows] = outputs
+    if probabilities is not None:
+        predictions = probabilities.argmax(axis=1).astype(np.float64)
+    return predictions, probabilities
+
+
+def predict_by_other_rows(
+    training: Points, targets: npt.NDArray[np.float64], inputs: Points, *, class_count: int, seed: int
+) -> npt.NDArray[np.float64]:
+    """Fit the quick model to some rows, and predict others: codes of classes, or numbers if `class_count` is 0."""
+    (train_codes, is_category), (codes, _) = _build_matrix(training), _build_matrix(inputs)
+    with use_one_openmp_thread():
+        outputs = _fit_and_predict(train_codes, targets, codes, is_category, class_count, seed)
+    return outputs.argmax(axis=1).astype(np.float64) if class_count else outputs
+
+
+def _fit_and_predict(
+    train_codes: npt.NDArray[np.float64],
+    targets: npt.NDArray[np.float64],
+    codes: npt.NDArray[np.float64],
+    is_category: list[bool],
+    class_count: int,
+    seed: int,
+) -> npt.NDArray[np.float64]:
+    """Return the predicted numbers, or rows by classes of probabilities."""
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+    rounds = max(MIN_ROUNDS, TREES_PER_FOLD // (class_count if class_count > 2 else 1))
     options = {
         "max_iter": rounds,
         "learning_rate": min(0.3, 0.1 * TREES_PER_FOLD / rounds),
@@ -108,28 +145,17 @@ def _cross_validate(
         "random_state": seed,
         "categorical_features": is_category,
     }
-    predictions = np.empty(len(targets))
-    probabilities = np.zeros((len(targets), class_count)) if class_count else None
-    start_time = read_clock()
-    with use_one_openmp_thread():
-        for fold in range(FOLDS):
-            if seconds is not None and read_clock() - start_time > seconds:
-                raise BudgetSpent("The budget was spent while the reference model was fitted.")
-            test_rows = folds == fold
-            train_codes, train_targets = matrix[~test_rows], targets[~test_rows]
-            if probabilities is None:
-                regressor = HistGradientBoostingRegressor(**options).fit(train_codes, train_targets)
-                predictions[test_rows] = regressor.predict(matrix[test_rows])
-                continue
-            present = np.unique(train_targets).astype(np.intp)
-            if len(present) == 1:
-                probabilities[test_rows, present[0]] = 1.0
-                continue
-            classifier = HistGradientBoostingClassifier(**options).fit(train_codes, train_targets)
-            probabilities[np.ix_(test_rows, present)] = classifier.predict_proba(matrix[test_rows])
-    if probabilities is not None:
-        predictions = probabilities.argmax(axis=1).astype(np.float64)
-    return predictions, probabilities
+    if not class_count:
+        regressor = HistGradientBoostingRegressor(**options).fit(train_codes, targets)
+        return np.asarray(regressor.predict(codes), dtype=np.float64)
+    probabilities = np.zeros((len(codes), class_count))
+    present = np.unique(targets).astype(np.intp)
+    if len(present) == 1:
+        probabilities[:, present[0]] = 1.0
+        return probabilities
+    classifier = HistGradientBoostingClassifier(**options).fit(train_codes, targets)
+    probabilities[:, present] = classifier.predict_proba(codes)
+    return probabilities
 
 
 def _build_matrix(inputs: Points) -> tuple[npt.NDArray[np.float64], list[bool]]:

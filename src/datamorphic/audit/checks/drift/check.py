@@ -1,0 +1,268 @@
+"""The check "drift": compare the data with the reference, and look for drift that costs accuracy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from ...._text import format_percent, join_names, pluralise
+from ....core.result import Example, Finding, count_rows
+from ....errors import BudgetSpent, SystemFailed
+from ....reporting.document import Section, Table
+from ...case_text import extract_case, format_answer, format_case, format_label, to_plain, to_plain_answer
+from ...check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check
+from ...context import CheckContext
+from ...judged_rows import JudgedRows, collect_judged_rows
+from ...reference_model import ReferenceModel
+from ...responses import AnswerCodes
+from .columns import Drift, measure_column_drifts, measure_label_drift
+from .groups import CostlyGroup, Mask, find_costly_group, find_grown_groups
+from .reference_rows import ReferenceRows, query_reference, read_reference_rows
+from .relation import ChangedRelation, encode_reference_labels, find_changed_relation
+
+Floats = npt.NDArray[np.float64]
+
+MIN_ROWS = 30  # of the data and of the reference
+MAX_NAMED_COLUMNS = 4  # in the title of the advice
+ANSWERS, LABELS = "(answers)", "(labels)"
+
+
+def check_drift(context: CheckContext, budget: CheckBudget) -> CheckFindings:
+    """Measure the drift of columns, answers and labels, and compare the errors among the rows that drifted."""
+    reference = read_reference_rows(context)
+    if reference is None or len(reference.codes) < MIN_ROWS:
+        reason = "the columns of the reference cannot be compared with the data, or it has too few rows"
+        return CheckFindings(basis=reason, conclusive=False, skip_reason="inapplicable")
+    drifts = measure_column_drifts(context.inputs, reference)
+    basis = (
+        f"{pluralise(len(drifts), 'column')} of {pluralise(len(context.inputs), 'row')} compared with "
+        f"{pluralise(len(reference.codes), 'row')} of the reference"
+    )
+    finding: Finding | None = None
+    try:
+        query_reference(context, budget, reference)
+        drifts += _measure_answer_drift(context, reference)
+        quick = context.fit_reference_model(budget.remaining())
+        data = None if quick is None else collect_judged_rows(context, quick)
+        if quick is not None and data is not None:
+            finding, error_text = _find_cost(context, budget, quick, data, reference)
+            basis += error_text
+    except (BudgetSpent, SystemFailed):
+        basis += "; there was no time to compare errors"
+    changed = sorted((drift for drift in drifts if drift.matters), key=lambda drift: -drift.low)
+    section = _build_section(drifts)
+    if finding is not None:
+        return CheckFindings(basis=basis, findings=[replace(finding, sections=(section,))])
+    if changed:
+        return CheckFindings(basis=basis, findings=[_build_advice(changed, section)])
+    return CheckFindings(basis=basis)
+
+
+# -- answers and labels ------------------------------------------------------------------------------------------------
+
+
+def _measure_answer_drift(context: CheckContext, reference: ReferenceRows) -> list[Drift]:
+    """Return the drift of the answers and of the labels, as far as both sides have them."""
+    numeric = context.has_numeric_answers
+    drifts: list[Drift | None] = []
+    if reference.answers is not None and context.answers is not None:
+        codes = AnswerCodes(numeric, context.sut.labels)
+        new = codes.encode(context.answers.values, context.answers.ok)
+        old = codes.encode(reference.answers.values, reference.answers.ok)
+        drifts.append(measure_label_drift(ANSWERS, old, new, codes.labels, numeric))
+    if reference.labels is not None and context.truth is not None and not context.label_note:
+        codes = AnswerCodes(numeric, context.sut.labels)
+        known = [
+            ~np.asarray([value is None or value != value for value in labels.tolist()], dtype=bool)
+            for labels in (reference.labels, context.truth)
+        ]
+        old, new = codes.encode(reference.labels, known[0]), codes.encode(context.truth, known[1])
+        drifts.append(measure_label_drift(LABELS, old, new, codes.labels, numeric))
+    return [drift for drift in drifts if drift is not None]
+
+
+# -- drift that costs accuracy -----------------------------------------------------------------------------------------
+
+
+def _find_cost(
+    context: CheckContext, budget: CheckBudget, quick: ReferenceModel, data: JudgedRows, reference: ReferenceRows
+) -> tuple[Finding | None, str]:
+    """Return a finding about drift that costs accuracy, if there is any, and the errors on both sides in words."""
+    labels = encode_reference_labels(reference, quick)
+    judged, errors = _measure_reference_errors(context, quick, reference, labels)
+    format_error = (lambda value: f"{value:.3g}") if data.numeric else format_percent
+    text = f"; error {format_error(float(data.errors.mean()))}"
+    if len(errors):
+        text += f", in the reference {format_error(float(errors.mean()))}"
+    grown = find_grown_groups(context, data, reference)
+    costly = find_costly_group(data, grown, reference, errors, judged, context.seed)
+    if costly is not None:
+        return _build_group_finding(context, data, costly), text
+    if budget.spent:
+        raise BudgetSpent("There was no time to fit a model of the reference.")
+    relation = find_changed_relation(context, budget, data, quick, reference, labels)
+    if relation is not None and _has_risen(data, errors):
+        return _build_relation_finding(context, data, relation), text
+    return None, text
+
+
+def _measure_reference_errors(
+    context: CheckContext, quick: ReferenceModel, reference: ReferenceRows, labels: Floats
+) -> tuple[npt.NDArray[np.intp], Floats]:
+    """Return the rows of the reference with an answer and a label, and the errors of the model there."""
+    answers, rows = reference.answers, reference.answer_rows
+    if answers is None:
+        return np.empty(0, dtype=np.intp), np.empty(0)
+    usable = answers.ok & np.isfinite(labels[rows])
+    if not quick.classes:
+        codes = AnswerCodes(True).encode(answers.values, answers.ok)
+        usable &= np.isfinite(codes)
+        return rows[usable], np.abs(codes[usable] - labels[rows[usable]])
+    encoder = AnswerCodes(False, quick.classes)
+    codes = encoder.encode(answers.values, answers.ok)
+    return rows[usable], (codes[usable] != labels[rows[usable]]).astype(np.float64)
+
+
+def _has_risen(data: JudgedRows, reference_errors: Floats) -> bool:
+    """Tell whether the error is higher than in the reference, or unknown there: otherwise the model was as poor before."""
+    return not len(reference_errors) or float(data.errors.mean()) > float(reference_errors.mean())
+
+
+# -- the findings ------------------------------------------------------------------------------------------------------
+
+
+def _format_error(data: JudgedRows, value: float) -> str:
+    return f"a mean error of {value:.3g}" if data.numeric else f"wrong for {format_percent(value)} of the rows"
+
+
+def _build_group_finding(context: CheckContext, data: JudgedRows, costly: CostlyGroup) -> Finding:
+    group, is_is = costly.group, "has" if data.numeric else "is"
+    count, total = _count_wrong(data, costly.rows)
+    reference_text = ""
+    if costly.reference_error is not None:
+        reference_text = f" There, in the reference, the model {is_is} {_format_error(data, costly.reference_error)}."
+    low = f"{costly.low:.3g}" if data.numeric else f"{100 * costly.low:.3g} points"
+    return Finding(
+        **get_facts("drift.group"),
+        about=data.points.space.names[group.column],
+        title=f"It is {'worse' if data.numeric else 'wrong more often'} where {group.text}: rows that are new since the reference",
+        detail=f"These are {format_percent(group.share)} of the rows, and {format_percent(group.reference_share)} of the "
+        f"reference. There the model {is_is} {_format_error(data, costly.error)}, elsewhere {_strip(data, costly.error_elsewhere)}. "
+        f"A quick model fitted to other rows of the data {is_is} {_format_error(data, costly.quick_error)} there, so the data "
+        f"allow better: the difference is at least {low}.{reference_text} The group was found on half of the rows and tested on "
+        "the other half.",
+        **count_rows(count, total),
+        columns=(data.points.space.names[group.column],),
+        examples=_build_examples(context, data, costly.rows),
+    )
+
+
+def _build_relation_finding(context: CheckContext, data: JudgedRows, relation: ChangedRelation) -> Finding:
+    where = f"where {relation.group}" if relation.group else ""
+    has = "has" if data.numeric else "is"
+    count, total = _count_wrong(data, relation.inside)
+    place = f" The difference is largest {where}." if where else ""
+    title = "The labels follow from other inputs than in the reference: what was learned there no longer holds"
+    if where:
+        title = f"What was learned from the reference no longer holds {where}"
+    return Finding(
+        **get_facts("drift.relation"),
+        about=", ".join(relation.columns),
+        title=title,
+        detail=f"A quick model fitted to the reference {has} {_format_error(data, relation.reference_error)} of the data. One "
+        f"fitted to as many other rows of the data {has} {_strip(data, relation.data_error)}, and the model under test "
+        f"{_strip(data, relation.error)}.{place} Both quick models were tested on rows that they were not fitted to.",
+        **count_rows(count, total),
+        columns=relation.columns,
+        examples=_build_examples(context, data, relation.inside),
+    )
+
+
+def _strip(data: JudgedRows, value: float) -> str:
+    return f"{value:.3g}" if data.numeric else f"for {format_percent(value)}"
+
+
+def _count_wrong(data: JudgedRows, rows: Mask) -> tuple[int, int]:
+    """Return how many rows are wrong, and how many there are; numbers are wrong if the error is one of the largest tenth."""
+    errors = data.errors[rows]
+    wrong = errors > np.quantile(data.errors, 0.9) if data.numeric else errors > 0
+    return int(wrong.sum()), len(errors)
+
+
+def _build_examples(context: CheckContext, data: JudgedRows, rows: Mask) -> tuple[Example, ...]:
+    """Return the row that the model gets most wrong and the quick model right."""
+    assert context.answers is not None
+    row = int(np.flatnonzero(rows)[(data.errors - data.reference_errors)[rows].argmax()])
+    case, answer_row = extract_case(data.points, row), int(data.answer_rows[row])
+    label = format_label(to_plain(data.labels[row]))
+    return (
+        Example(
+            text=f"{format_case(case)}: {format_answer(context.answers, answer_row)}, although its label is {label}",
+            case=case,
+            answer=to_plain_answer(context.answers, answer_row),
+            row=int(data.rows[row]),
+        ),
+    )
+
+
+def _build_advice(changed: list[Drift], section: Section) -> Finding:
+    names = [drift.name.strip("()") if drift.name in (ANSWERS, LABELS) else drift.name for drift in changed]
+    named = join_names(names[:MAX_NAMED_COLUMNS])
+    if len(names) > MAX_NAMED_COLUMNS:
+        named = f"{', '.join(names[:MAX_NAMED_COLUMNS])} and {len(names) - MAX_NAMED_COLUMNS:,} more"
+    texts = []
+    for drift in changed[:MAX_NAMED_COLUMNS]:
+        parts = list(drift.remarks)
+        if drift.low > 0:
+            parts.insert(0, f"{drift.data_text}; in the reference {drift.reference_text}")
+        texts.append(f"{drift.name.strip('()')}: {'; '.join(parts)}.")
+    return Finding(
+        **get_facts("drift.columns"),
+        title=f"The data differ from the reference in {named}",
+        detail=f"{' '.join(texts)} No drift was found that costs accuracy.",
+        columns=tuple(drift.name for drift in changed if drift.name not in (ANSWERS, LABELS)),
+        sections=(section,),
+    )
+
+
+def _build_section(drifts: list[Drift]) -> Section:
+    rows = [
+        [
+            drift.name,
+            format_percent(drift.distance),
+            format_percent(drift.low),
+            drift.data_text,
+            drift.reference_text,
+            "; ".join(drift.remarks),
+        ]
+        for drift in sorted(drifts, key=lambda drift: (-drift.low, -drift.distance))
+    ]
+    return Section(
+        heading="The data and the reference",
+        text="The distance is the share of rows that would have to change for both to be alike: for numbers the largest difference "
+        "of the shares below a value. At least so much remains when chance is taken into account.",
+        table=Table(
+            columns=["column", "distance", "at least", "data", "reference", "remarks"],
+            rows=rows,
+            main_columns=["column", "distance", "at least"],
+            sortable=False,
+        ),
+    )
+
+
+def _find_skip_reason(context: CheckContext) -> str:
+    if context.reference is None:
+        return "no training data are given: reference=frame (--reference FILE)"
+    if not context.has_data:
+        return "no data are given"
+    if context.space.blocks:
+        return "it is about columns, which images and sequences do not have"
+    if context.answers is None or context.query_rows is None:
+        return MISSING_RESULT
+    few = len(context.inputs) < MIN_ROWS
+    return f"fewer than {MIN_ROWS} rows are given" if few else ""
+
+
+DRIFT = make_check("drift", check_drift, _find_skip_reason)
