@@ -1,12 +1,77 @@
-"""The search for disagreements, from the rows of the data outwards."""
+"""`find_disagreements`: search for cases on which two systems that must be one answer differently."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..._clock import read_clock
 from ...core.result import Finding
+from ...errors import OutOfBudget
 from ...runs.flow import Budget
-from ..context import ComparisonContext
+from ...space.outputs import Outputs
+from ...space.points import Batch, Points
+from ...systems.base import Executor, ScoreRequest
+from .findings import build_findings
+from .foreign import ForeignSite, FormSite, find_foreign_sites, find_form_sites
+from .shrinking import shrink
+from .twins import QUERY_OPTIONS, SystemQuery, Twins, ask_twin, query_directly
+from .walks import Search
+
+if TYPE_CHECKING:
+    from ..context import ComparisonContext
+
+DEFAULT_SECONDS = 20.0
+SHARE_OF_SEARCH = 0.6  # of the time; the rest is for shrinking
 
 
 def find_disagreements(context: ComparisonContext, budget: Budget) -> list[Finding]:
-    """Return the smallest disagreements between the two systems, each as a fault."""
-    return []
+    """Return the differences between two systems that must be one, on given rows and beyond them."""
+
+    def query(system: Executor, batch: Batch, scores: ScoreRequest) -> Outputs:
+        return context.execution.drive(ask_twin(batch, scores), system, **QUERY_OPTIONS)
+
+    return compare_twins(
+        context.old.sut,
+        context.new.sut,
+        context.inputs,
+        query=query,
+        tolerance=context.tolerance,
+        seconds=DEFAULT_SECONDS if budget.seconds is None else budget.seconds,
+        seed=context.seed,
+    )
+
+
+def compare_twins(
+    old: Executor,
+    new: Executor,
+    points: Points,
+    *,
+    query: SystemQuery = query_directly,
+    tolerance: float | None = None,
+    seconds: float = DEFAULT_SECONDS,
+    seed: int = 0,
+) -> list[Finding]:
+    """Return the differences between two systems on given rows and beyond them, within a number of seconds."""
+    start = read_clock()
+    end = start + seconds * SHARE_OF_SEARCH
+    twins = Twins(old, new, query=query, tolerance=tolerance, is_late=lambda: read_clock() > end)
+    search = Search(twins=twins, points=points, seed=seed)
+    foreign_sites: list[ForeignSite] = []
+    form_sites: list[FormSite] = []
+    search.ask_given_rows()
+    try:
+        if len(search.agreeing):
+            form_sites = find_form_sites(search)
+            foreign_sites = find_foreign_sites(search)
+            search.explore()
+    except OutOfBudget:  # what was found so far is reported
+        pass
+    end = start + seconds * 0.95
+    with np.errstate(all="ignore"):
+        try:
+            sites = shrink(search)
+        except OutOfBudget:
+            sites = []
+        return build_findings(search, sites, foreign_sites, form_sites)

@@ -1,0 +1,1 @@
+"""Search for inputs on which two systems that must be one answer differently."""
