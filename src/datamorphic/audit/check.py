@@ -106,6 +106,7 @@ class CheckFacts:
     #: Whether it is about single columns, which values of images and sequences are not: it looks at the other columns, if
     #: there are any ("others"), or does not apply to inputs with images or sequences ("tables").
     about_columns: Literal["", "others", "tables"] = ""
+    without_model: bool = False  # whether it looks at the data alone, so that it applies to data without a model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +119,8 @@ class Check(CheckFacts):
 
     def explain_skip(self, context: CheckContext) -> str:
         """Return why the check does not apply; an empty text if it does."""
+        if context.data_only and not self.without_model:
+            return "there is no model: only the data are looked at"
         blocks = context.space.blocks
         if blocks and self.about_columns and (self.about_columns == "tables" or not context.space.scalars):
             block = blocks[0].block

@@ -219,6 +219,9 @@ class CheckContext:
     label_note: str = ""  # how labels that are not classes of the model were matched with them, or that they were not
     has_unmatched_labels: bool = False  # whether labels and answers cannot be compared
     baseline: Front | None = None  # the border of an earlier version
+    frame: pd.DataFrame | None = None  # the columns as they were given, without labels; the index numbers the rows
+    label_name: str = ""  # the column of the labels
+    data_only: bool = False  # whether there is no model to query
     reference: pd.DataFrame | None = None  # the inputs of the training data, if given
     reference_truth: npt.NDArray[Any] | None = None  # their labels, if given
     declared_bounds: frozenset[str] = frozenset()  # features whose bounds the user declared

@@ -8,30 +8,43 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Annotated, Any, ClassVar
 
+import numpy as np
 import numpy.typing as npt
 
-from .._text import to_jsonable
+from .._lazy import pd
+from .._text import join_names, suggest_name, to_jsonable
 from .._typing import DataLike, FilePath
 from .._validation import validate_choice
 from ..core.execute import Execution
 from ..core.groups import SEED
 from ..core.options import Option
 from ..core.parsing import parse_budget
-from ..errors import AmbiguousData
+from ..errors import AmbiguousData, ArgumentError, DataError, DatamorphicError
 from ..exploration.front import Front
 from ..morphisms.model_options import ModelDataOptions
-from ..morphisms.subject import SubjectUnderTest
+from ..morphisms.subject import SubjectUnderTest, build_subject
 from ..morphisms.system import has_morphisms
 from ..runs.flow import Budget
+from ..space.features import Integer
 from ..space.frames import join_target
 from ..space.space import Space
 from .case_text import to_plain
 from .checks import CHECKS
 from .context import BudgetClock, CheckContext, TestedModel
 from .expectations import Expectations, ExpectLike, PromisesLike, parse_expectations, parse_promises_option
-from .preparation import find_learner, load_baseline, load_reference, load_tested_model, select_labels
+from .preparation import (
+    find_learner,
+    load_baseline,
+    load_reference,
+    load_tested_model,
+    make_model_stand_in,
+    name_data,
+    select_columns,
+    select_labels,
+)
 
 CHECK_NAMES = tuple(check.name for check in CHECKS)
+DATA_CHECK_NAMES = tuple(check.name for check in CHECKS if check.without_model)
 DEFAULT_BUDGET = "1m"
 MAX_ROWS = 100_000  # of the data; of more, a sample of this size is used
 TRIAL_BUDGET_SHARE = 0.3  # to try on a few rows how a function is called
@@ -133,6 +146,14 @@ class TestOptions(ModelDataOptions):
             label="Run only these checks",
         ),
     ] = ()
+    data_only: Annotated[
+        bool,
+        Option(
+            "Whether to look at the data alone, without a model: ``dm.test(None, data, target=..., data_only=True)``.",
+            help="Look at the data alone, without MODEL: units, spellings, codes for missing values, impossible values, copies.",
+            label="Look at the data only",
+        ),
+    ] = False
     promises: Annotated[
         PromisesLike,
         Option(
@@ -154,14 +175,42 @@ class TestOptions(ModelDataOptions):
         text = self.budget if isinstance(self.budget, str | int) and self.budget != DEFAULT_BUDGET else None
         Budget.parse(self.budget, needs_unit=True)
         super().validate()
+        self._validate_data_only()
         only = (self.only,) if isinstance(self.only, str) else tuple(self.only)
         for check in only:
             validate_choice("only", self.OWNER, check, CHECK_NAMES)
+            if self.data_only and check not in DATA_CHECK_NAMES:
+                names = join_names([repr(name) for name in DATA_CHECK_NAMES])
+                raise ArgumentError(
+                    f"The check {check!r} needs a model. With data_only=True (--data-only) there are {names}."
+                )
         data, target = join_target(self.data, self.target, getattr(self.space, "blocks", ()))
         declared = parse_expectations(self.expect, self.protected)
         promises = parse_promises_option(self.promises, self.OWNER)
         expectations = declared if promises is None else declared.add_promises(promises)
         self.set(only=only, data=data, target=target, budget_text=text, declared=declared, expectations=expectations)
+
+    def _validate_data_only(self) -> None:
+        """Raise `ArgumentError` if a model is given although only data are tested, or none although a model is."""
+        if not self.data_only:
+            if self.model is None:
+                raise ArgumentError(
+                    "There is no model to test. Give one, or look at the data alone with data_only=True (--data-only)."
+                )
+            return
+        if self.model is not None:
+            raise ArgumentError(
+                "data_only=True (--data-only) looks at the data alone, but a model is given. Leave one of them out; with a "
+                "model, the check 'table' looks at the data, too."
+            )
+        if self.data is None or isinstance(self.data, Space) or not hasattr(self.data, "__len__"):
+            raise ArgumentError("data_only=True (--data-only) needs data. Give a frame, or the path of a CSV or Parquet file.")
+        model_options = ("expect", "protected", "promises", "baseline", "classes")
+        needless = next((name for name in model_options if getattr(self, name) not in (None, (), [])), None)
+        if needless is not None:
+            raise ArgumentError(
+                f"{needless}= is about a model, and data_only=True (--data-only) looks at the data alone. Leave one of them out."
+            )
 
     def to_request(self) -> dict[str, Any]:
         """Return what a run store keeps of the options."""
@@ -180,6 +229,7 @@ class TestOptions(ModelDataOptions):
             "baseline": _to_path(self.baseline),
             "tolerance": self.tolerance,
             "reference": _to_path(self.reference),
+            "data_only": self.data_only,
             "budget": self.budget_text,
             "scalar": self.scalar,
             "classes": None if self.classes is None else [to_plain(label) for label in self.classes],
@@ -198,6 +248,7 @@ class TestOptions(ModelDataOptions):
             **{name: words.get(name, []) for name in ("protected", "monotone", "invariant")},
             **{name: getattr(self, name) for name in ("trust", "scalar", "name")},
             "allow_incomplete": bool(words.get("allow_incomplete")),
+            "data_only": self.data_only,
             "classes": None if self.classes is None else [to_plain(label) for label in self.classes],
             **to_jsonable(self.hints.to_dict()),
         }
@@ -213,8 +264,12 @@ class TestOptions(ModelDataOptions):
         """Return the model, fitted if it was not, with the data and all that the checks need."""
         target: Any = self.target  # the name of a column: validation has joined labels with the data
         clock = BudgetClock(self.limits, execution)
-        model = load_tested_model(self.model, self.data, target, name=self.name, trust=self.trust)
-        subject, notes = self._build_tested_subject(execution, model, clock)
+        if self.data_only:
+            model = make_model_stand_in(self.name or name_data(self.words.get("data")))
+            subject, notes = self._build_data_subject(execution, model, clock)
+        else:
+            model = load_tested_model(self.model, self.data, target, name=self.name, trust=self.trust)
+            subject, notes = self._build_tested_subject(execution, model, clock)
         if model.fitted_on_given_data:
             kind = type(model.original).__name__
             notes.insert(0, f"The {kind} was not fitted. It was fitted to the data before the test.")
@@ -228,6 +283,9 @@ class TestOptions(ModelDataOptions):
             clock=clock,
             learner=find_learner(model, subject, self.expectations),
             truth=select_labels(self.data, target, subject),
+            frame=select_columns(self.data, target, subject),
+            label_name=target or "",
+            data_only=self.data_only,
             baseline=load_baseline(self.baseline, subject),
             reference=reference,
             reference_truth=reference_labels,
@@ -243,6 +301,28 @@ class TestOptions(ModelDataOptions):
             tolerance=self.tolerance,
             drive_options={"engine": execution.engine, "timeout": self.timeout, "batch": self.batch},
         )
+
+    def _build_data_subject(
+        self, execution: Execution[Any], model: TestedModel, clock: BudgetClock
+    ) -> tuple[SubjectUnderTest, list[str]]:
+        """Return a subject of the data alone; where no space can be inferred, its inputs are the numbers of the rows."""
+        data: Any = self.data
+        columns = list(getattr(data, "columns", ()))
+        if isinstance(self.target, str) and self.target not in columns:
+            raise DataError(f"The target column {self.target!r} is not in the data. {suggest_name(self.target, columns)}")
+        if not len(data):
+            raise DataError("The data have no rows. Give at least one.")
+        try:
+            return self._build_tested_subject(execution, model, clock)
+        except (DatamorphicError, TypeError, ValueError, OverflowError) as error:
+            row_count = min(len(data), MAX_ROWS)
+            space = Space([Integer("row", 0, max(1, row_count - 1))])
+            numbers = pd.DataFrame({"row": np.arange(row_count)})
+            subject = build_subject(
+                model.fitted, numbers, space=space, rng=execution.rng, owner=self.OWNER, name=model.name
+            )
+            reason = " ".join(str(error).split())
+            return subject, [f"The columns could not be read as inputs of a model, so some checks were left out: {reason}"]
 
     def _build_tested_subject(
         self, execution: Execution[Any], model: TestedModel, clock: BudgetClock
@@ -270,7 +350,8 @@ class TestOptions(ModelDataOptions):
     def describe_run(self, execution: Execution[Any]) -> dict[str, Any]:
         """Return the name of the system and the request, with the model and the inputs to compare."""
         subject = execution.subject.subject
-        return {"system": subject.name, "parameters": self.to_request(), "model": self.model, "seeds": subject.seeds}
+        model = execution.subject.model.fitted if self.data_only else self.model
+        return {"system": subject.name, "parameters": self.to_request(), "model": model, "seeds": subject.seeds}
 
 
 def _describe_declarations(expectations: Expectations) -> dict[str, Any]:

@@ -24,6 +24,11 @@ GROUP_HEADINGS: dict[str, tuple[str, SectionState]] = {
     "inapplicable": ("not applicable to this model or these data", "plain"),
     "not requested": ("not requested", "plain"),
 }
+MODEL_LEAD = (
+    "This page reports how a model behaves. No correct answers were needed: inputs were changed in ways that must not matter, or "
+    "may matter in one direction only, and the answers were compared. Where possible, a finding shows an input that reproduces it."
+)
+DATA_LEAD = "This page reports what a table itself shows, without a model. Every finding names rows or columns to look at."
 MAX_FACT_CHARACTERS = 600
 MAX_FURTHER_EXAMPLES = 5  # one sentence each, after the first
 MAX_BRIEF_FINDINGS = 100
@@ -53,9 +58,7 @@ def build_page(result: AuditResult, brief: bool = False) -> Page:
     return Page(
         title=f"Check-up of {result.subject}",
         subject=result.subject,
-        lead="This page reports how a model behaves. No correct answers were needed: inputs were changed in ways that "
-        "must not matter, or may matter in one direction only, and the answers were compared. Where possible, a finding "
-        "shows an input that reproduces it.",
+        lead=DATA_LEAD if result.words.get("data_only") else MODEL_LEAD,
         sections=_build_brief_sections(result) if brief else _build_sections(result),
         verdict=verdict,
         state=STATE_OF_LEVEL[defects[0].level] if defects else state,
@@ -103,6 +106,8 @@ def format_effort(result: AuditResult) -> str:
     seconds = f"{result.seconds:.1f} s" if result.seconds < 100 else f"{result.seconds:,.0f} s"
     if result.seconds < 0.095:
         seconds = "under 0.1 s" if result.seconds else "0 s"
+    if result.words.get("data_only"):
+        return f"{seconds}{budget}"
     return f"{seconds} and {pluralise(result.calls, 'row')} computed by the model{budget}"
 
 

@@ -18,6 +18,8 @@ from ..exploration.front import Front
 from ..morphisms.subject import SubjectUnderTest
 from ..morphisms.system import has_morphisms
 from ..space.blocks import is_array_column, stack_arrays
+from ..space.points import Points
+from ..space.space import Space
 from ..space.table_forms import to_plain_data
 from ..systems.clusterer import is_clusterer
 from ..systems.files import load_model, name_model
@@ -86,6 +88,40 @@ def select_labels(data: DataLike | None, target: str | None, subject: SubjectUnd
     labels = np.asarray(frame[target].to_numpy())
     labels = labels if subject.rows is None else labels[subject.rows]
     return labels if len(labels) == len(subject.seeds) else None
+
+
+def select_columns(data: DataLike | None, target: str | None, subject: SubjectUnderTest) -> pd.DataFrame | None:
+    """Return the columns of the data as they were given, without the labels; None if the data are no table.
+
+    The index numbers the rows of the data.
+    """
+    if data is None or isinstance(data, Space | Points):
+        return None
+    if isinstance(data, pd.DataFrame):
+        frame = data.drop(columns=[target]) if target is not None and target in data.columns else data
+    else:
+        array = np.asarray(to_plain_data(data))
+        if array.ndim != 2:
+            return None
+        names = list(subject.seeds.space.names)
+        frame = pd.DataFrame(array, columns=names if len(names) == array.shape[1] else None, copy=False)
+    if subject.rows is not None:
+        return frame.iloc[subject.rows].set_axis(np.asarray(subject.rows), axis=0)
+    return frame.set_axis(np.arange(len(frame)), axis=0)
+
+
+def make_model_stand_in(name: str | None) -> TestedModel:
+    """Return what takes the place of a model where only data are tested: it is never asked about them."""
+    return TestedModel(original=_answer_zero, fitted=_answer_zero, name=name or "the data")
+
+
+def name_data(text: str | None) -> str | None:
+    """Return what reports call data that the command line names; None without a name."""
+    return None if text is None else os.path.basename(text) or text
+
+
+def _answer_zero(frame: pd.DataFrame) -> npt.NDArray[np.int64]:
+    return np.zeros(len(frame), dtype=np.int64)
 
 
 def find_learner(model: TestedModel, subject: SubjectUnderTest, expectations: Expectations) -> BaseEstimator | None:

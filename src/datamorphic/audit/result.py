@@ -201,6 +201,7 @@ class AuditResult(BaseResult):
             return self.code(finding)
         parts = ["datamorphic", "test"]
         parts += [str(request[name]) for name in ("model", "data") if request.get(name) is not None]
+        parts += ["--data-only"] if request.get("data_only") else []
         parts += format_options(
             {**request, "outcome": request.get("towards")},
             *("subject", "target", "expect", "promises", "outcome", "baseline", "tolerance", "reference"),
@@ -235,6 +236,7 @@ class AuditResult(BaseResult):
             "reference": request.get("reference"),
             "budget": request.get("budget"),
             "scalar": request.get("scalar") or None,
+            "data_only": request.get("data_only") or None,
             "classes": request.get("classes"),
             "name": request.get("name"),
             "seed": self.seed,
@@ -243,7 +245,8 @@ class AuditResult(BaseResult):
         arguments = [f"{name}={value!r}" for name, value in options.items() if value is not None]
         if request.get("space") is not None:
             arguments.append(f"space={format_space_code(request, repr(request['space']))}")
-        return f"dm.test(model, data, {', '.join(arguments)})"
+        model = "None" if request.get("data_only") else "model"
+        return f"dm.test({model}, data, {', '.join(arguments)})"
 
     def report(self) -> Page:
         """Return the result as a page; the same as `page`."""

@@ -33,6 +33,7 @@ from .result import NO_LIMIT, AuditResult
 #: seconds.
 INTERRUPT_GRACE_SECONDS = 0.7
 TOLERATED_OVERTIME_SECONDS = 2.0  # beyond the budget, which the notes need not explain
+NO_MODEL = "no model: the data alone"
 RELATIONS_BUDGET_SHARE = 0.1  # to look for relations between columns
 
 
@@ -74,10 +75,12 @@ def test(options: TestOptions, execution: Execution[CheckContext]) -> AuditResul
     ):
         context.known_failures = memory.load_known_failures(subject)
         clock.start()
-        _measure_pace(context)
+        if not context.data_only:
+            _measure_pace(context)
         if context.looks_for_relations:
             context.column_relations = _find_column_relations(context)
-        outcomes = run_checks(context, CHECKS, options.only, [progress, memory], is_stopped=interrupts.is_stopped)
+        checks = [check for check in CHECKS if check.without_model or not context.data_only]
+        outcomes = run_checks(context, checks, options.only, [progress, memory], is_stopped=interrupts.is_stopped)
         if context.has_data:
             outcomes = locate_examples(outcomes, subject.seeds, context.column_relations, subject.rows)
     if _is_overtime(clock) and not can_end_work():
@@ -87,7 +90,7 @@ def test(options: TestOptions, execution: Execution[CheckContext]) -> AuditResul
         )
     return AuditResult(
         subject=subject.name,
-        kind=_describe_kind(subject, model),
+        kind=NO_MODEL if context.data_only else _describe_kind(subject, model),
         data=_describe_data(subject, options.data, options.target),  # type: ignore[arg-type]  # the name of a column
         outcomes=tuple(outcomes),
         seed=context.seed,

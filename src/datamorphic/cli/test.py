@@ -15,7 +15,7 @@ from ..core.result import LEVELS
 from ..errors import UsageError
 from ..runs.progress import TimedProgress
 from . import options as opt
-from .command import CapabilityCommand, make_command
+from .command import DATA_ARGUMENT, CapabilityCommand, make_command
 from .exit_codes import ExitCode, choose_exit_code
 from .load import load_data, to_absolute_path
 
@@ -80,6 +80,8 @@ class TestCommand(CapabilityCommand):
             )
         if values["fail_on"] not in (*LEVELS, NEVER):
             raise UsageError(f"--fail-on is one of {', '.join(LEVELS)} or {NEVER}. Got {values['fail_on']!r}.")
+        if values["data_only"] and values.get(DATA_ARGUMENT) is None and values["data"] is None:
+            values |= {"model": None, DATA_ARGUMENT: values["model"]}  # the only argument is the data
         super().run(values)
 
     def collect_inputs(self, values: dict[str, Any]) -> dict[str, Any]:
@@ -95,6 +97,16 @@ class TestCommand(CapabilityCommand):
             "expect": merge_expectations(words, words.get("expect")),
             "reference": None if reference is None else load_data(reference),
         }
+
+    def load_model(self, words: Mapping[str, Any], trust: bool) -> tuple[Any, dict[str, Any]]:
+        """Return the system under test and the options to wrap it with; None if only data are tested."""
+        if not words.get("data_only"):
+            return super().load_model(words, trust)
+        if words.get("model") is not None or words.get("subject") is not None:
+            raise UsageError("--data-only looks at DATA alone. Leave MODEL out, or leave --data-only out.")
+        if words.get("data") is None:
+            raise UsageError(f"--data-only needs DATA. {self.data_help}")
+        return None, {}
 
     def write_files(self, result: AuditResult, files: Mapping[str, Path | None], **face: Any) -> None:
         """Write the reports, and the border."""
@@ -133,7 +145,8 @@ test = make_command(
     Examples: datamorphic test model.skops customers.csv --target churned --html findings.html;
     datamorphic test model.skops loans.csv --target decision --monotone income=up --outcome approve --protected gender;
     datamorphic test model.skops loans.csv --target default --promises bank.promises;
-    datamorphic test model.skops loans.csv --target decision --only "row order"
+    datamorphic test model.skops loans.csv --target decision --only "row order";
+    datamorphic test loans.csv --data-only --target decision
     """,
     COMMAND,
 )

@@ -20,6 +20,7 @@ from .response.check import RESPONSE
 from .scores import CALIBRATION, SCORES
 from .slices import SLICES
 from .suggestions import SUGGESTIONS
+from .table.check import TABLE
 from .text import TEXTS
 
 #: In the order in which they run: cheap ones that tell much first, then what the user declared, then what takes many queries,
@@ -28,6 +29,7 @@ CHECKS: tuple[Check, ...] = (
     REPEATS,
     ANSWERS,
     *BATCHES,
+    TABLE,
     DUPLICATES,
     IDENTIFIERS,
     SCORES,
