@@ -33,6 +33,9 @@ class ColumnWords:
     ages_of_things: tuple[str, ...]
     male_values: tuple[str, ...]
     female_values: tuple[str, ...]
+    outcome_words: tuple[str, ...]
+    words_of_the_past: tuple[str, ...]
+    words_for_nothing: tuple[str, ...]
     protected_words: Mapping[str, tuple[str, ...]]  # by attribute
 
 

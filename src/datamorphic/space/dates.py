@@ -136,7 +136,7 @@ def read_dates(
     return to_day_numbers(frame, columns), columns
 
 
-def looks_like_dates(texts: Iterable[str]) -> bool:
+def looks_like_dates(texts: Iterable[object]) -> bool:
     """Tell whether nearly all texts look like dates or times, in forms that `read_dates` need not know.
 
     Examples
@@ -146,7 +146,7 @@ def looks_like_dates(texts: Iterable[str]) -> bool:
     >>> looks_like_dates(["red", "2026-03-01"]), looks_like_dates(["10-20", "20-30"]), looks_like_dates([])
     (False, False, False)
     """
-    matches = [bool(DATE_LIKE.match(text)) for text in texts]
+    matches = [isinstance(text, str) and bool(DATE_LIKE.match(text)) for text in texts]
     return bool(matches) and sum(matches) >= MIN_SHARE_OF_DATES * len(matches)
 
 

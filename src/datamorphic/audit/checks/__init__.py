@@ -10,9 +10,10 @@ from .classes import CLASSES
 from .declared import INVARIANT, MONOTONE, PROTECTED
 from .dependence import DEPENDENCE
 from .health import BATCHES, REPEATS
-from .identifiers import DUPLICATES, IDENTIFIERS, LEAKS
+from .identifiers import DUPLICATES, IDENTIFIERS
 from .image import PIXELS
 from .interface import INTERFACE
+from .leaks.check import LEAKS
 from .learner import LEARNING
 from .memorisation import MEMORISATION
 from .metamorphisms import METAMORPHISMS

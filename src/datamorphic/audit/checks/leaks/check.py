@@ -1,0 +1,491 @@
+"""Check whether a feature knows the label: nearly the label itself, or recorded or computed after it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from ...._lazy import pd
+from ...._text import format_percent, pluralise
+from ....core.result import LEVELS, Example, Finding, Level, format_share
+from ....errors import OutOfBudget
+from ....reporting.document import Section, Table
+from ....space.features import Categorical
+from ...case_text import build_examples, format_label
+from ...check import CheckBudget, CheckFindings, make_check
+from ...context import CheckContext
+from ...feature_shuffling import measure_influence
+from ...influence import Influence
+from ...labels import find_missing_labels, to_label_texts
+from .codes import CodeTrial, find_codes, try_codes
+from .encodings import Encoding, Sequel, find_encoding, find_sequel
+from .label import MAX_ERROR_OF_LEAK, MAX_TREE_ROWS, is_far_better, predict_from_others, predict_from_single_features
+from .rows import MIN_LABELLED_ROWS, Floats, LabelledRows, select_labelled_rows
+from .signs import (
+    MAX_DEPENDENCE_OF_LEAK,
+    Presence,
+    find_label_word_of_texts,
+    find_label_words,
+    find_outcome_word,
+    find_presences,
+    measure_independence,
+)
+from .skills import Skills, measure_skills
+
+MAX_LEAKS = 2  # more features that are nearly the label mean an easy problem rather than a leak
+MIN_SKILL = 0.3  # the share of the variance of the label that a column explains alone, so that it may be a leak
+MIN_NAMED_GAP = 0.1  # to the skill of the next column, at the lower end of the interval, if the name is a sign
+MIN_GAP = 0.2  # the same if nothing else is a sign than that other columns have nothing to do with it
+MIN_DECIDED_SHARE = 0.02  # of the answers that change with a column, so that a leak in it is more than advice
+MIN_DECIDED_SHARE_OF_STRONG = 0.05  # the same for columns that are suspect because they tell so much
+MAX_ENCODED_CLASSES = 5  # whose mean labels are compared with columns
+MAX_GROUPINGS = 20
+MAX_FINDINGS = 4
+
+AFTERWARDS = (
+    "Find out when {name} is recorded. If it is known only after the outcome, or is derived from it, remove it and train again: "
+    "the model will not have it, or not in this form, when it must decide. If it is known before, nothing is wrong."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Sign:
+    """One sign that a column is recorded or computed after the label."""
+
+    name: str  # of the column
+    title: str
+    detail: str
+    remedy: str
+    is_strong: bool = True  # whether it makes a concern, if the model uses the column
+    decided_share: float = MIN_DECIDED_SHARE  # that the model must decide by the column, so that it is a concern
+    confidence: float = 0.8
+
+
+@dataclass(eq=False, kw_only=True)
+class _Search:
+    """The search for leaks in one data set."""
+
+    context: CheckContext
+    budget: CheckBudget
+    rows: LabelledRows
+    skills: Skills
+    signs: list[_Sign] = field(default_factory=list)
+    trials: list[CodeTrial] = field(default_factory=list)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.context.space.names)
+
+    def format_label(self, label: int) -> str:
+        """Return a class for a text."""
+        return format_label(self.rows.classes[label])
+
+
+def check_leaks(context: CheckContext, budget: CheckBudget) -> CheckFindings:
+    """Predict the label from each feature alone, and look for signs that a feature is recorded or computed after it."""
+    rows = select_labelled_rows(context)
+    if rows is None:
+        reason = "too few labels, or labels of one class only"
+        return CheckFindings(basis=reason, conclusive=False, skip_reason="inapplicable")
+    tree_rows = rows.take(MAX_TREE_ROWS)
+    predictions = predict_from_single_features(context, tree_rows)
+    errors = {name: tree_rows.compute_error(prediction) for name, prediction in predictions.items()}
+    best = min(errors, key=errors.__getitem__)
+    score = "of the variance explained" if rows.numbers else "of the labels right, averaged over the classes"
+    count = pluralise(len(context.columns), "feature")
+    basis = f"{count}; the best alone is {best}: {format_percent(1 - errors[best])} {score}"
+    suspects = [name for name in errors if errors[name] <= MAX_ERROR_OF_LEAK and name not in context.identifiers]
+    others = [name for name in context.space.names if name not in suspects and name not in context.identifiers]
+    findings: list[Finding] = []
+    sections: list[Section] = []
+    if suspects and others:
+        other_predictions = predict_from_others(context, tree_rows, others)
+        other_error = tree_rows.compute_error(other_predictions)
+        influence = measure_influence(context, budget)
+        findings = [
+            _build_leak_finding(rows, name, errors[name], other_error, len(others), influence, len(suspects))
+            for name in suspects
+            if is_far_better(
+                tree_rows, errors[name], predictions[name], other_error, other_predictions, len(context.space)
+            )
+        ]
+        if findings:
+            sections = [_build_section(rows, errors, suspects, other_error)]
+    findings = _merge_signs(context, budget, findings, _find_signs(context, budget, rows))
+    return CheckFindings(basis=basis, findings=findings, sections=sections)
+
+
+# -- nearly the label --------------------------------------------------------------------------------------------------
+
+
+def _build_section(
+    rows: LabelledRows, errors: dict[str, float], suspects: Sequence[str], other_error: float
+) -> Section:
+    table = Table(
+        columns=["feature", "share right" if not rows.numbers else "variance explained"],
+        rows=[
+            *(
+                [name, format_percent(1 - error)]
+                for name, error in sorted(errors.items(), key=lambda item: item[1])[:10]
+            ),
+            [f"all without {', '.join(suspects)}", format_percent(1 - other_error)],
+        ],
+    )
+    return Section(
+        heading="How well single features predict the label",
+        text="A small tree of one feature each, cross-validated. The last row is a forest of all other features.",
+        table=table,
+    )
+
+
+def _build_leak_finding(
+    rows: LabelledRows,
+    name: str,
+    error: float,
+    other_error: float,
+    other_count: int,
+    influence: Influence,
+    suspect_count: int,
+) -> Finding:
+    leans = influence.rank()[0] == name and influence.count_changed(name) > 1
+    changed, tried = influence.count_changed(name), influence.tried[name]
+    score = "explains {} of the variance of the label" if rows.numbers else "predicts {} of the labels"
+    strength = score.format(format_percent(1 - error))
+    concern = leans and suspect_count <= MAX_LEAKS
+    return Finding(
+        check="leaks",
+        about=name,
+        title=f"{name} alone {strength}: it may be the label in disguise",
+        level="concern" if concern else "advice",
+        confidence=0.8 if concern else 0.6,
+        detail=f"From {name} alone a small tree {strength} of rows that it has not seen"
+        f"{'' if rows.numbers else ', averaged over the classes'}; {pluralise(other_count, 'other feature')} together reach "
+        f"{format_percent(1 - other_error)}. {format_share(changed, tried, 'row')} get another answer if only {name} is that "
+        f"of another row{', more than for any other feature' if leans else ''}.",
+        remedy=AFTERWARDS.format(name=name),
+        examples=_build_shuffle_examples(influence, name),
+        **influence.describe_impact(name),
+    )
+
+
+def _build_shuffle_examples(influence: Influence, name: str) -> tuple[Example, ...]:
+    """Return a real row whose answer changes with a value of another row."""
+    rows = np.flatnonzero(influence.changed[name])[:1].tolist()
+    points, outputs = influence.shuffled[name]
+    return build_examples((influence.inputs, points), (influence.answers, outputs), rows)
+
+
+# -- signs -------------------------------------------------------------------------------------------------------------
+
+
+def _find_signs(context: CheckContext, budget: CheckBudget, rows: LabelledRows) -> list[_Sign]:
+    """Return the signs that columns are recorded or computed after the label, the strongest for each column first."""
+    features = context.space.features
+    columns = [
+        column
+        for column in context.columns
+        if features[column].kind != "text" and context.space.names[column] not in context.identifiers
+    ]
+    is_category = [isinstance(feature, Categorical) for feature in features]
+    skills = measure_skills(rows.codes, rows.to_targets(), columns, is_category, context.seed)
+    search = _Search(context=context, budget=budget, rows=rows, skills=skills)
+    _look_for_computed_columns(search)
+    for presence in find_presences(rows, features, columns):
+        search.signs.append(_describe_presence(search, presence))
+    for column in columns:
+        value = find_label_words(rows, features[column], column)
+        place = columns.index(column)
+        if value and skills.values[place] >= MIN_SKILL:
+            search.signs.append(_describe_label_word(search, column, value, float(skills.values[place])))
+    _judge_strongest(search)
+    for column in context.columns:
+        word = find_label_word_of_texts(rows, features[column], column)
+        if word is not None:
+            search.signs.append(_describe_word_of_texts(search, column, word))
+    for column in find_codes(context, rows):
+        try:
+            trial = try_codes(context, budget, rows, column)
+        except OutOfBudget:
+            break
+        if trial is not None and trial.decides:
+            search.trials.append(trial)
+            search.signs.append(_describe_codes(trial))
+    return search.signs
+
+
+def _describe_presence(search: _Search, presence: Presence) -> _Sign:
+    name, label = search.names[presence.column], search.format_label(presence.label)
+    empty = "missing" if presence.by_missing else "zero or missing" if "zero" in presence.filled else "empty"
+    return _Sign(
+        name=name,
+        title=f"{name} is {presence.filled} for rows labelled {label} only: it may be recorded after the outcome",
+        detail=f"Where {name} is {presence.filled}, {format_share(presence.count, presence.total, 'row')} are labelled {label}; "
+        f"where it is {empty}, {format_share(presence.absent_count, presence.absent_total, 'row')} are. It is so in both halves of "
+        "the rows.",
+        remedy=AFTERWARDS.format(name=name),
+        confidence=0.85,
+    )
+
+
+def _describe_label_word(search: _Search, column: int, value: str, skill: float) -> _Sign:
+    name = search.names[column]
+    return _Sign(
+        name=name,
+        title=f"{name} says the label in words: {value}",
+        detail=f"The value {value} of {name} contains the name of the class, and occurs with this class only. Alone, {name} explains "
+        f"{format_percent(skill)} of the variance of the label on rows that were not used.",
+        remedy=AFTERWARDS.format(name=name),
+    )
+
+
+def _judge_strongest(search: _Search) -> None:
+    """Judge the column that tells most, if it tells far more than any other one."""
+    skills, rows = search.skills, search.rows
+    if len(skills.columns) < 2:
+        return
+    first, second = np.argsort(-skills.values, kind="stable")[:2].tolist()
+    skill, gap = float(skills.values[first]), skills.measure_gap(first, second)
+    if skill < MIN_SKILL or gap.low < MIN_NAMED_GAP:
+        return
+    name, other = search.names[skills.columns[first]], search.names[skills.columns[second]]
+    strength = (
+        f"Alone, {name} explains {format_percent(skill)} of the variance of the label on rows that were not used, and the next "
+        f"best feature, {other}, {format_percent(max(0.0, float(skills.values[second])))}: {format_percent(gap.value)} less "
+        f"({format_percent(gap.low)} to {format_percent(gap.high)} at 99%)."
+    )
+    word = find_outcome_word(name)
+    if word:
+        search.signs.append(
+            _Sign(
+                name=name,
+                title=f"{name} tells far more than any other feature, and by its name it is known only afterwards",
+                detail=f"{strength} Its name has the word “{word}”.",
+                remedy=AFTERWARDS.format(name=name),
+                decided_share=MIN_DECIDED_SHARE_OF_STRONG,
+            )
+        )
+        return
+    if gap.low < MIN_GAP:
+        return
+    features = search.context.space.features
+    independence = measure_independence(rows, features, skills, first, search.context.seed)
+    if independence is not None and independence <= MAX_DEPENDENCE_OF_LEAK:
+        search.signs.append(
+            _Sign(
+                name=name,
+                title=f"{name} looks like the label with noise: it tells far more than any other feature, and goes with none",
+                detail=f"{strength} Within a class, no other feature explains more than {format_percent(max(0.0, independence))} of "
+                f"{name}, although the other features go together: what is derived from the label looks like this.",
+                remedy=AFTERWARDS.format(name=name),
+                decided_share=MIN_DECIDED_SHARE_OF_STRONG,
+                confidence=0.7,
+            )
+        )
+
+
+def _describe_word_of_texts(search: _Search, column: int, word: tuple[str, int, int, int]) -> _Sign:
+    name = search.names[column]
+    text, label, count, total = word
+    label_text = search.format_label(label)
+    names_label = text in search.rows.classes[label].lower() or bool(find_outcome_word(text))
+    return _Sign(
+        name=name,
+        title=f"The word “{text}” in {name} occurs with the label {label_text} only",
+        detail=f"{format_share(count, total, 'text')} with “{text}” are labelled {label_text}, and few other words are as clear. It "
+        "may be a mark of the source of the texts, or have been added when the outcome was known.",
+        remedy=f"Look at texts with “{text}”, and find out when {name} is written. If the word was added after the outcome, or marks "
+        "the source, remove it from the texts and train again.",
+        is_strong=names_label,
+    )
+
+
+def _describe_codes(trial: CodeTrial) -> _Sign:
+    changed, total = int(trial.changed.sum()), len(trial.changed)
+    benefit = (
+        f"With its own code a row is answered correctly {format_percent(abs(trial.benefit.value))} "
+        f"{'more' if trial.benefit.value >= 0 else 'less'} often than with that of another row "
+        f"({format_percent(trial.benefit.low)} to {format_percent(trial.benefit.high)})."
+    )
+    return _Sign(
+        name=trial.name,
+        title=f"{trial.name} decides, although it has hardly any rows per code",
+        detail=f"{trial.name} has {trial.distinct:,} different codes in {pluralise(trial.code_rows, 'row')}. "
+        f"{format_share(changed, total, 'row')} get another answer with the code of another row. {benefit}",
+        remedy=f"Remove {trial.name}, or replace it by something that few codes have in common, such as a region or a group: what "
+        "the model has learned from single codes does not hold for new rows.",
+        is_strong=trial.is_useless,
+        confidence=0.8,
+    )
+
+
+# -- columns that were computed from labels ----------------------------------------------------------------------------
+
+
+def _look_for_computed_columns(search: _Search) -> None:
+    """Compare columns with mean labels of categories, later labels and running means, on all rows."""
+    context = search.context
+    labels = _collect_targets(context, search.rows)
+    if labels is None:
+        return
+    codes = context.inputs.codes
+    groupings = _find_groupings(context)
+    is_ordered = context.subject.rows is None or bool((np.diff(context.subject.rows) == 1).all())
+    features = context.space.features
+    for column in context.columns:
+        if not features[column].numeric or features[column].name in context.identifiers:
+            continue
+        name, values = features[column].name, codes[:, column]
+        for by, targets in labels:
+            other_groupings = [(group, groups) for group, groups in groupings if group != name]
+            encoding = find_encoding(values, targets, other_groupings, name, by)
+            if encoding is not None:
+                search.signs.append(_describe_encoding(encoding))
+                break
+            sequel = find_sequel(values, targets, name) if is_ordered else None
+            if sequel is not None:
+                search.signs.append(_describe_sequel(sequel))
+                break
+
+
+def _collect_targets(context: CheckContext, rows: LabelledRows) -> list[tuple[str, Floats]] | None:
+    """Return the labels of all inputs as numbers, or as indicators of the most frequent classes; None if one is missing."""
+    assert context.truth is not None
+    truth = context.truth
+    if len(truth) != len(context.inputs) or find_missing_labels(truth).any():
+        return None
+    if rows.numbers:
+        numbers = pd.to_numeric(pd.Series(truth), errors="coerce").to_numpy(dtype=np.float64)
+        return [("", numbers)] if np.isfinite(numbers).all() else None
+    texts = to_label_texts(truth).astype(str)
+    counts = np.bincount(rows.labels, minlength=len(rows.classes))
+    frequent = np.argsort(-counts, kind="stable")[:MAX_ENCODED_CLASSES].tolist()
+    targets = [(rows.classes[label], (texts == rows.classes[label]).astype(np.float64)) for label in frequent]
+    try:  # classes that are numbers may be averaged as they are
+        numbers = truth.astype(np.float64)
+    except (TypeError, ValueError):
+        return targets
+    is_indicator = bool(np.isin(numbers, (0.0, 1.0)).all())
+    return targets if is_indicator or not np.isfinite(numbers).all() else [*targets, ("", numbers)]
+
+
+def _find_groupings(context: CheckContext) -> list[tuple[str, npt.NDArray[np.intp]]]:
+    """Return the columns whose values may be groups, with the number of the group of each row; a missing value is a group."""
+    groupings = []
+    for column in context.columns:
+        feature = context.space.features[column]
+        if not isinstance(feature, Categorical) and feature.kind != "integer":
+            continue
+        _, groups = np.unique(context.inputs.codes[:, column], return_inverse=True)
+        groups = np.asarray(groups.reshape(-1), dtype=np.intp)
+        if len(groups) and groups.max() + 1 <= len(groups) / 2:
+            groupings.append((feature.name, groups))
+    groupings.sort(
+        key=lambda item: not isinstance(context.space.features[context.space.position(item[0])], Categorical)
+    )
+    return groupings[:MAX_GROUPINGS]
+
+
+def _describe_encoding(encoding: Encoding) -> _Sign:
+    name = encoding.column
+    of = f"the share of the label {format_label(encoding.by)}" if encoding.by else "the mean label"
+    where = f"in each {encoding.group}" if encoding.group else "of the rows that have the value"
+    agreement = format_share(encoding.agreeing, encoding.rows, "row")
+    how = {
+        "means": f"For {agreement}, {name} is {of} {where}, exactly.",
+        "smoothed means": f"For {agreement}, {name} is {of} {where}, drawn towards the mean of all rows, exactly.",
+        "means of the other rows": f"For {agreement}, {name} is {of} among the other rows {where}, exactly. Within a group, it is "
+        "lower for rows with the label, and so it tells the label.",
+        "close means": f"In {pluralise(encoding.groups, 'group')}, {name} is closer to {of} {where} than it can be if it was computed "
+        "from other rows.",
+    }[encoding.kind]
+    return _Sign(
+        name=name,
+        title=f"{name} was computed from the labels of these rows: it is {of} {where}",
+        detail=f"{how} Figures of quality on these rows are too good, since the model has seen a part of the answer.",
+        remedy=f"Compute {name} from the training rows alone and, for training rows, from the other folds "
+        "(sklearn.preprocessing.TargetEncoder inside the pipeline does both). Then measure again.",
+        confidence=0.95,
+    )
+
+
+def _describe_sequel(sequel: Sequel) -> _Sign:
+    name = sequel.column
+    if sequel.kind == "next":
+        title = f"{name} is the label of the next row"
+        detail = f"In the order of the rows, {name} equals the label of the row after it ({pluralise(sequel.rows, 'row')} compared)."
+    else:
+        title = f"{name} is a mean of labels that includes the row's own label"
+        detail = (
+            f"In the order of the rows, {name} changes from row to row as the mean of the labels of {sequel.window} rows, the last of "
+            f"which is the row itself ({pluralise(sequel.rows, 'row')} compared)."
+        )
+    return _Sign(
+        name=name,
+        title=title,
+        detail=detail,
+        remedy=f"Shift {name} so that it ends before the row that is to be predicted, and train again: later labels are not known then.",
+        confidence=0.95,
+    )
+
+
+# -- findings ----------------------------------------------------------------------------------------------------------
+
+
+def _merge_signs(
+    context: CheckContext, budget: CheckBudget, findings: list[Finding], signs: Sequence[_Sign]
+) -> list[Finding]:
+    """Return one finding for each column: what predicts nearly all labels, with the signs about it, and other signs."""
+    if not signs:
+        return findings
+    influence = measure_influence(context, budget)
+    by_name = {finding.about: finding for finding in findings}
+    for name in dict.fromkeys(sign.name for sign in signs):
+        own = [_build_sign_finding(influence, sign) for sign in signs if sign.name == name]
+        own.sort(key=lambda finding: (LEVELS.index(finding.level), -finding.confidence))
+        first = by_name.get(name, own[0])
+        level: Level = min((finding.level for finding in (first, *own)), key=LEVELS.index)
+        extra = [
+            finding.detail.rpartition(" " + _describe_use(influence, name))[0]
+            for finding in own
+            if finding is not first
+        ]
+        by_name[name] = replace(first, level=level, detail=" ".join([first.detail, *extra[:2]]))
+    return sorted(by_name.values(), key=lambda finding: LEVELS.index(finding.level))[:MAX_FINDINGS]
+
+
+def _build_sign_finding(influence: Influence, sign: _Sign) -> Finding:
+    name = sign.name
+    changed, tried = influence.count_changed(name), influence.tried[name]
+    decides = changed >= 2 and changed >= sign.decided_share * tried
+    return Finding(
+        check="leaks",
+        about=name,
+        title=sign.title,
+        level="concern" if sign.is_strong and decides else "advice",
+        confidence=sign.confidence,
+        detail=f"{sign.detail} {_describe_use(influence, name)}",
+        remedy=sign.remedy,
+        examples=_build_shuffle_examples(influence, name),
+        **influence.describe_impact(name),
+    )
+
+
+def _describe_use(influence: Influence, name: str) -> str:
+    share = format_share(influence.count_changed(name), influence.tried[name], "row")
+    return f"{share} get another answer if only {name} is that of another row."
+
+
+def _find_skip_reason(context: CheckContext) -> str:
+    if context.truth is None:
+        return "no labels are given: target="
+    if context.answers is None:
+        return "the system was not queried"
+    if len(context.space) < 2:
+        return "there is only one feature"
+    return "" if len(context.inputs) >= MIN_LABELLED_ROWS else f"fewer than {MIN_LABELLED_ROWS} rows are labelled"
+
+
+LEAKS = make_check("leaks", check_leaks, _find_skip_reason)

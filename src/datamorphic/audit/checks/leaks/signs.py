@@ -1,0 +1,228 @@
+"""Signs, in the data alone, that a column is recorded after the label: its name, when it is filled, its words, its independence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ...._stats import compute_wilson_interval
+from ....space.features import Categorical, Feature
+from ....space.text_feature import Text
+from ...case_text import format_label
+from ...columns import read_words, split_name
+from .rows import LabelledRows
+from .skills import Skills, measure_skills
+
+Mask = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+
+MIN_PRESENT_ROWS = 20  # in each half of the rows
+MIN_PURITY = 0.9  # of the rows in which a column is filled that have one label, at the lower end of the interval
+MIN_PURITY_DIFFERENCE = (
+    0.3  # to the share of that label where the column is not filled, at the nearer ends of the intervals
+)
+MIN_ABSENT_SHARE = 0.05  # of rows in which a column is not filled; with fewer, "filled" says nothing
+MIN_ZERO_COVERAGE = 0.5  # of the rows of the label, where "not filled" means zero rather than missing
+MIN_AMOUNTS = 5  # different values other than zero: a column with fewer is a code, of which zero is one
+MIN_WORD_COVERAGE = 0.2  # of the texts of the label that have a word
+
+MIN_ROWS_WITHIN_CLASS = 100
+MAX_DEPENDENCE_OF_LEAK = 0.03  # the share of its variance, within a class, that any other column explains
+MIN_DEPENDENCE_OF_OTHERS = 0.1  # the same of the strongest other columns: features of real things go together
+MIN_SKILL_OF_OTHERS = 0.03
+COMPARED_COLUMNS = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Presence:
+    """A column that is filled for one label only."""
+
+    column: int
+    label: int
+    filled: str  # "filled", "above zero", ...
+    count: int  # rows with the label among the filled ones
+    total: int  # filled rows
+    absent_count: int  # rows with the label among the others
+    absent_total: int
+    by_missing: bool  # whether the others are missing rather than zero
+
+
+def find_outcome_word(name: str) -> str:
+    """Return the word in the name of a column that says it is known only afterwards; empty if there is none.
+
+    Examples
+    --------
+    >>> find_outcome_word("final_status"), find_outcome_word("next_month_balance"), find_outcome_word("income")
+    ('final status', 'next', '')
+    >>> find_outcome_word("previous_outcome"), find_outcome_word("closed_accounts_before"), find_outcome_word("refundAmount")
+    ('', '', 'refund')
+    """
+    words = split_name(name)
+    table = read_words()
+    if set(words).intersection(table.words_of_the_past):
+        return ""
+    padded = f" {' '.join(words)} "
+    return next((phrase for phrase in table.outcome_words if f" {phrase} " in padded), "")
+
+
+def find_presences(rows: LabelledRows, features: Sequence[Feature], columns: Sequence[int]) -> list[Presence]:
+    """Return the columns that are filled for one label only, in both halves of the rows."""
+    if rows.numbers:
+        return []
+    halves = np.arange(len(rows.labels)) % 2 == 0
+    presences = []
+    for column in columns:
+        for filled, mask, by_missing in _find_filled_masks(features[column], rows.codes[:, column]):
+            presence = _judge_presence(rows, column, filled, mask, halves, by_missing)
+            if presence is not None:
+                presences.append(presence)
+                break
+    return presences
+
+
+def _find_filled_masks(feature: Feature, values: Floats) -> list[tuple[str, Mask, bool]]:
+    missing = np.isnan(values)
+    masks = [("filled", ~missing, True)]
+    if isinstance(feature, Categorical):
+        words = read_words().words_for_nothing
+        empty = [place for place, value in enumerate(feature.values) if str(value).strip().lower() in words]
+        if empty and len(empty) < len(feature.values):
+            masks.append(("filled", ~missing & ~np.isin(values, empty), False))
+    elif feature.numeric and len(np.unique(values[~missing & (values != 0)])) >= MIN_AMOUNTS:
+        masks.append(("other than zero", ~missing & (values != 0), False))
+    return masks
+
+
+def _judge_presence(
+    rows: LabelledRows, column: int, filled: str, mask: Mask, halves: Mask, by_missing: bool
+) -> Presence | None:
+    present, absent = int(mask.sum()), int((~mask).sum())
+    if min(int((mask & halves).sum()), int((mask & ~halves).sum())) < MIN_PRESENT_ROWS:
+        return None
+    if absent < MIN_ABSENT_SHARE * len(mask):
+        return None
+    class_count = len(rows.classes)
+    label = int(np.bincount(rows.labels[mask & halves], minlength=class_count).argmax())  # sought on one half
+    has_label = rows.labels == label
+    lows = []
+    for half in (halves, ~halves):  # and confirmed on the other
+        inside, outside = mask & half, ~mask & half
+        low, _ = compute_wilson_interval(int((inside & has_label).sum()), int(inside.sum()))
+        _, high = compute_wilson_interval(int((outside & has_label).sum()), int(outside.sum()))
+        lows.append((low, low - high))
+    count = int((mask & has_label).sum())
+    purity_low, _ = compute_wilson_interval(count, present)
+    if purity_low < MIN_PURITY or min(difference for _, difference in lows) < MIN_PURITY_DIFFERENCE:
+        return None
+    if not by_missing and count < MIN_ZERO_COVERAGE * has_label.sum():
+        return None
+    return Presence(
+        column=column,
+        label=label,
+        filled=filled,
+        count=count,
+        total=present,
+        absent_count=int((~mask & has_label).sum()),
+        absent_total=absent,
+        by_missing=by_missing,
+    )
+
+
+def find_label_words(rows: LabelledRows, feature: Feature, column: int) -> str:
+    """Return a value of a column that says the label in words and occurs with this label only; empty if there is none."""
+    if rows.numbers or not isinstance(feature, Categorical):
+        return ""
+    values = rows.codes[:, column]
+    for label, name in enumerate(rows.classes):
+        words = split_name(name)
+        if not words or len("".join(words)) < 4:
+            continue  # 0 and 1, yes and no, a and b: they say nothing alone
+        for code, value in enumerate(feature.values):
+            inside = values == code
+            if isinstance(value, str) and f" {' '.join(words)} " in f" {' '.join(split_name(value))} ":
+                low, _ = compute_wilson_interval(int((rows.labels[inside] == label).sum()), int(inside.sum()))
+                if low >= MIN_PURITY:
+                    return format_label(value)
+    return ""
+
+
+def measure_independence(
+    rows: LabelledRows, features: Sequence[Feature], skills: Skills, place: int, seed: int
+) -> float | None:
+    """Return how much of a column other columns explain within the classes; None if that says nothing.
+
+    What is derived from the label and noise has nothing to do with other columns, as soon as the label is known. Features of
+    real things go together within a class, too. The figure is the largest share of the variance that one other column explains
+    in one class. It says something only if the strongest other columns know something of the label, and do go together.
+    """
+    if rows.numbers:
+        return None
+    columns = list(skills.columns)
+    values = skills.values
+    others = [
+        other for other in np.argsort(-values).tolist() if other != place and values[other] >= MIN_SKILL_OF_OTHERS
+    ]
+    if len(others) < 2:
+        return None
+    dependences = [
+        _measure_dependence(rows, features, columns, other, {place}, seed) for other in others[:COMPARED_COLUMNS]
+    ]
+    known = [dependence for dependence in dependences if dependence is not None]
+    if not known or float(np.median(known)) < MIN_DEPENDENCE_OF_OTHERS:
+        return None
+    return _measure_dependence(rows, features, columns, place, set(), seed)
+
+
+def _measure_dependence(
+    rows: LabelledRows, features: Sequence[Feature], columns: Sequence[int], place: int, excluded: set[int], seed: int
+) -> float | None:
+    column = columns[place]
+    others = [other for number, other in enumerate(columns) if number not in {place, *excluded}]
+    is_category = [isinstance(feature, Categorical) for feature in features]
+    largest: list[float] = []
+    for label in range(len(rows.classes)):
+        inside = rows.labels == label
+        values = rows.codes[inside, column]
+        distinct, inverse = np.unique(values, return_inverse=True)
+        if len(values) < MIN_ROWS_WITHIN_CLASS or len(distinct) < 2:
+            continue
+        if is_category[column]:
+            targets = (inverse.reshape(-1)[:, None] == np.arange(min(len(distinct), 8))).astype(np.float64)
+        else:
+            targets = np.argsort(np.argsort(values, kind="stable"), kind="stable")[:, None].astype(np.float64)
+            targets = (np.cumsum(np.bincount(inverse.reshape(-1)))[inverse.reshape(-1)] / len(values))[:, None]
+        skills = measure_skills(rows.codes[inside], targets, others, is_category, seed)
+        largest.append(float(skills.values.max()) if others else 0.0)
+    return max(largest) if largest else None
+
+
+def find_label_word_of_texts(rows: LabelledRows, feature: Feature, column: int) -> tuple[str, int, int, int] | None:
+    """Return the word that occurs in many texts of one label and in hardly any other: word, label, rows with it, of these rows.
+
+    None is returned if there is no such word, or if there are many, as in texts about different topics.
+    """
+    if rows.numbers or not isinstance(feature, Text):
+        return None
+    texts = feature.decode_texts(rows.codes[:, column])
+    word_rows: dict[str, list[int]] = {}
+    for row, text in enumerate(texts):
+        for word in set(split_name(text or "")):
+            word_rows.setdefault(word, []).append(row)
+    totals = np.bincount(rows.labels, minlength=len(rows.classes))
+    strong = []
+    for word, places in word_rows.items():
+        if len(places) < 2 * MIN_PRESENT_ROWS:
+            continue
+        counts = np.bincount(rows.labels[places], minlength=len(rows.classes))
+        label = int(counts.argmax())
+        low, _ = compute_wilson_interval(int(counts[label]), len(places))
+        if (
+            low >= MIN_PURITY
+            and counts[label] >= MIN_WORD_COVERAGE * totals[label]
+            and totals[label] < 0.9 * len(texts)
+        ):
+            strong.append((word, label, int(counts[label]), len(places)))
+    return max(strong, key=lambda item: item[2]) if 0 < len(strong) <= COMPARED_COLUMNS else None
