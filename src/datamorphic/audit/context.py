@@ -342,7 +342,16 @@ class CheckContext:
         if values.dtype.kind != "f":
             return False
         values = values[np.isfinite(values)]
-        return bool((values % 1 != 0).any()) or not 2 <= len(np.unique(values)) <= MAX_CLASSES_AS_FLOATS
+        if (values % 1 != 0).any() or not 2 <= len(np.unique(values)) <= MAX_CLASSES_AS_FLOATS:
+            return True
+        return self._has_many_numeric_labels
+
+    @cached_property
+    def _has_many_numeric_labels(self) -> bool:
+        """Whether the labels are too many different numbers to be classes, so that floats as answers are rounded numbers."""
+        if self.truth is None or self.truth.dtype.kind not in "fiu":
+            return False
+        return len(np.unique(self.truth)) > MAX_CLASSES_AS_FLOATS
 
     def sample_rows(self, limit: int) -> npt.NDArray[np.intp]:
         """Return the positions of the inputs that `sample_inputs` returns."""
@@ -367,6 +376,11 @@ class CheckContext:
             if not self._reference_models:  # it was fitted in time before the run was resumed
                 self._try_to_fit_reference_model(None)
         return self._reference_models[0]
+
+    @property
+    def fitted_reference_model(self) -> ReferenceModel | None:
+        """The quick model, if a check has fitted it."""
+        return self._reference_models[0] if self._reference_models else None
 
     def _try_to_fit_reference_model(self, seconds: float | None) -> bool:
         """Fit the reference model, if there are labels, and return whether the time sufficed."""

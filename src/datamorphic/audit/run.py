@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._text import format_percent, format_short, pluralise
+from .._text import format_short, pluralise
 from .._typing import DataLike
 from ..core.capability import capability
 from ..core.execute import Execution
@@ -17,9 +17,9 @@ from ..runs.versions import read_versions
 from ..space.blocks import format_shape
 from ..space.column_relations import find_point_constraints
 from ..space.constraints import Constraint
-from ..space.labels import find_agreement
 from ..systems.estimator import Estimator
 from ..systems.torch_module import is_torch_module
+from .accuracy import describe_accuracy
 from .check import run_checks
 from .checks import CHECKS
 from .context import BudgetClock, CheckContext, TestedModel
@@ -88,6 +88,7 @@ def test(options: TestOptions, execution: Execution[CheckContext]) -> AuditResul
             "The budget was exceeded, because a check that takes longer than its share cannot be ended on this system, "
             "or outside the main thread. Give timeout=, which ends slow queries everywhere."
         )
+    label_notes = [context.label_note] if context.label_note else []
     return AuditResult(
         subject=subject.name,
         kind=NO_MODEL if context.data_only else _describe_kind(subject, model),
@@ -98,7 +99,7 @@ def test(options: TestOptions, execution: Execution[CheckContext]) -> AuditResul
         seconds=clock.seconds,
         calls=sum(outcome.calls for outcome in outcomes),
         words=options.describe_request(),
-        notes=(*context.notes, *subject.notes, *_describe_accuracy(context)),
+        notes=(*context.notes, *subject.notes, *label_notes, *describe_accuracy(context)),
         versions=read_versions(),
         fitted_on_given_data=model.fitted_on_given_data,
         has_unmatched_labels=context.has_unmatched_labels,
@@ -174,15 +175,3 @@ def _describe_data(subject: SubjectUnderTest, data: DataLike | None, target: str
     )
     features = f", {pluralise(len(kind_names), 'feature')} ({kinds})" if kind_names else ""
     return f"{inputs}{blocks}{features}{labels}"
-
-
-def _describe_accuracy(context: CheckContext) -> list[str]:
-    """Return notes on how labels and classes were matched, and on how often the answers agree with the labels."""
-    notes = [context.label_note] if context.label_note else []
-    if context.truth is None or context.answers is None or len(context.answers) != len(context.truth):
-        return notes
-    ok = context.answers.ok
-    if context.has_numeric_answers or not ok.any() or context.has_unmatched_labels:
-        return notes
-    agreements = find_agreement(context.answers.values[ok], context.truth[ok])
-    return [*notes, f"The answer agrees with the label for {format_percent(agreements.mean())} of the given inputs."]

@@ -9,6 +9,7 @@ from .borders import BASELINE, BORDERS
 from .classes import CLASSES
 from .declared import INVARIANT, MONOTONE, PROTECTED
 from .dependence import DEPENDENCE
+from .drift.check import DRIFT
 from .health import BATCHES, REPEATS
 from .identifiers import DUPLICATES, IDENTIFIERS
 from .image import PIXELS
@@ -17,6 +18,7 @@ from .leaks.check import LEAKS
 from .learner import LEARNING
 from .memorisation import MEMORISATION
 from .metamorphisms import METAMORPHISMS
+from .numbers import NUMBERS
 from .response.check import RESPONSE
 from .scores import CALIBRATION, SCORES
 from .slices import SLICES
@@ -45,6 +47,8 @@ CHECKS: tuple[Check, ...] = (
     DEPENDENCE,
     RESPONSE,
     SLICES,
+    DRIFT,
+    NUMBERS,
     CALIBRATION,
     MEMORISATION,
     SUGGESTIONS,

@@ -41,6 +41,7 @@ def check_drift(context: CheckContext, budget: CheckBudget) -> CheckFindings:
         f"{pluralise(len(reference.codes), 'row')} of the reference"
     )
     finding: Finding | None = None
+    has_errors = out_of_budget = False
     try:
         query_reference(context, budget, reference)
         drifts += _measure_answer_drift(context, reference)
@@ -49,15 +50,22 @@ def check_drift(context: CheckContext, budget: CheckBudget) -> CheckFindings:
         if quick is not None and data is not None:
             finding, error_text = _find_cost(context, budget, quick, data, reference)
             basis += error_text
+            has_errors = True
     except (BudgetSpent, SystemFailed):
-        basis += "; there was no time to compare errors"
+        basis, out_of_budget = f"{basis}; there was no time to compare errors", True
     changed = sorted((drift for drift in drifts if drift.matters), key=lambda drift: -drift.low)
     section = _build_section(drifts)
+    findings: list[Finding] = []
     if finding is not None:
-        return CheckFindings(basis=basis, findings=[replace(finding, sections=(section,))])
-    if changed:
-        return CheckFindings(basis=basis, findings=[_build_advice(changed, section)])
-    return CheckFindings(basis=basis)
+        findings = [replace(finding, sections=(section,))]
+    elif changed:
+        findings = [_build_advice(changed, section, has_errors)]
+    return CheckFindings(
+        basis=basis,
+        findings=findings,
+        conclusive=not out_of_budget or bool(findings),
+        skip_reason="budget spent" if out_of_budget else "",
+    )
 
 
 # -- answers and labels ------------------------------------------------------------------------------------------------
@@ -138,19 +146,20 @@ def _format_error(data: JudgedRows, value: float) -> str:
 
 
 def _build_group_finding(context: CheckContext, data: JudgedRows, costly: CostlyGroup) -> Finding:
-    group, is_is = costly.group, "has" if data.numeric else "is"
+    group, verb = costly.group, "has" if data.numeric else "is"
+    frequency = "the reference does not have" if not group.reference_share else "was rare in the reference"
     count, total = _count_wrong(data, costly.rows)
     reference_text = ""
     if costly.reference_error is not None:
-        reference_text = f" There, in the reference, the model {is_is} {_format_error(data, costly.reference_error)}."
+        reference_text = f" There, in the reference, the model {verb} {_format_error(data, costly.reference_error)}."
     low = f"{costly.low:.3g}" if data.numeric else f"{100 * costly.low:.3g} points"
     return Finding(
         **get_facts("drift.group"),
         about=data.points.space.names[group.column],
-        title=f"It is {'worse' if data.numeric else 'wrong more often'} where {group.text}: rows that are new since the reference",
+        title=f"It is {'worse' if data.numeric else 'wrong more often'} where {group.text}, which {frequency}",
         detail=f"These are {format_percent(group.share)} of the rows, and {format_percent(group.reference_share)} of the "
-        f"reference. There the model {is_is} {_format_error(data, costly.error)}, elsewhere {_strip(data, costly.error_elsewhere)}. "
-        f"A quick model fitted to other rows of the data {is_is} {_format_error(data, costly.quick_error)} there, so the data "
+        f"reference. There the model {verb} {_format_error(data, costly.error)}, elsewhere {_strip(data, costly.error_elsewhere)}. "
+        f"A quick model fitted to other rows of the data {verb} {_format_error(data, costly.quick_error)} there, so the data "
         f"allow better: the difference is at least {low}.{reference_text} The group was found on half of the rows and tested on "
         "the other half.",
         **count_rows(count, total),
@@ -161,7 +170,7 @@ def _build_group_finding(context: CheckContext, data: JudgedRows, costly: Costly
 
 def _build_relation_finding(context: CheckContext, data: JudgedRows, relation: ChangedRelation) -> Finding:
     where = f"where {relation.group}" if relation.group else ""
-    has = "has" if data.numeric else "is"
+    verb = "has" if data.numeric else "is"
     count, total = _count_wrong(data, relation.inside)
     place = f" The difference is largest {where}." if where else ""
     title = "The labels follow from other inputs than in the reference: what was learned there no longer holds"
@@ -171,8 +180,8 @@ def _build_relation_finding(context: CheckContext, data: JudgedRows, relation: C
         **get_facts("drift.relation"),
         about=", ".join(relation.columns),
         title=title,
-        detail=f"A quick model fitted to the reference {has} {_format_error(data, relation.reference_error)} of the data. One "
-        f"fitted to as many other rows of the data {has} {_strip(data, relation.data_error)}, and the model under test "
+        detail=f"A quick model fitted to the reference {verb} {_format_error(data, relation.reference_error)} of the data. One "
+        f"fitted to as many other rows of the data {verb} {_strip(data, relation.data_error)}, and the model under test "
         f"{_strip(data, relation.error)}.{place} Both quick models were tested on rows that they were not fitted to.",
         **count_rows(count, total),
         columns=relation.columns,
@@ -207,7 +216,7 @@ def _build_examples(context: CheckContext, data: JudgedRows, rows: Mask) -> tupl
     )
 
 
-def _build_advice(changed: list[Drift], section: Section) -> Finding:
+def _build_advice(changed: list[Drift], section: Section, has_errors: bool) -> Finding:
     names = [drift.name.strip("()") if drift.name in (ANSWERS, LABELS) else drift.name for drift in changed]
     named = join_names(names[:MAX_NAMED_COLUMNS])
     if len(names) > MAX_NAMED_COLUMNS:
@@ -218,10 +227,13 @@ def _build_advice(changed: list[Drift], section: Section) -> Finding:
         if drift.low > 0:
             parts.insert(0, f"{drift.data_text}; in the reference {drift.reference_text}")
         texts.append(f"{drift.name.strip('()')}: {'; '.join(parts)}.")
+    effect = "Whether this costs accuracy was not compared."
+    if has_errors:
+        effect = "Nowhere among these rows is the model clearly worse than a quick model that was fitted to the data."
     return Finding(
         **get_facts("drift.columns"),
         title=f"The data differ from the reference in {named}",
-        detail=f"{' '.join(texts)} No drift was found that costs accuracy.",
+        detail=f"{' '.join(texts)} {effect}",
         columns=tuple(drift.name for drift in changed if drift.name not in (ANSWERS, LABELS)),
         sections=(section,),
     )

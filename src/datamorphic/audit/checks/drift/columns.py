@@ -148,7 +148,9 @@ def _count(values: Floats, codes: Floats) -> Floats:
 
 def describe_numbers(values: Floats) -> str:
     """Return the median and the middle half of numbers in words."""
-    low, middle, high = (f"{value:.4g}" for value in np.quantile(values, [0.25, 0.5, 0.75]).tolist())
+    low, middle, high = (
+        format_short(float(f"{value:.4g}")) for value in np.quantile(values, [0.25, 0.5, 0.75]).tolist()
+    )
     return f"median {middle}, half within {low} to {high}"
 
 

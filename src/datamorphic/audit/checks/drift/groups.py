@@ -112,14 +112,8 @@ def _list_conditions(feature: Feature, old: Floats, new: Floats) -> Iterator[Con
     bounds = [float(old_known.max()), float(old_known.min())]
     shares = np.linspace(0, 1, THRESHOLDS_PER_NUMBER + 2)[1:-1]
     thresholds = [float(f"{value:.3g}") for value in np.quantile(known, shares, method="lower").tolist()]
-    yield (
-        f"{feature.name} > {format_short(bounds[0])}, the largest value of the reference",
-        partial(operator.lt, bounds[0]),
-    )
-    yield (
-        f"{feature.name} < {format_short(bounds[1])}, the smallest value of the reference",
-        partial(operator.gt, bounds[1]),
-    )
+    yield (f"{feature.name} > {format_short(bounds[0])}", partial(operator.lt, bounds[0]))
+    yield (f"{feature.name} < {format_short(bounds[1])}", partial(operator.gt, bounds[1]))
     for threshold in dict.fromkeys(thresholds):
         yield f"{feature.name} > {format_short(threshold)}", partial(operator.lt, threshold)
         yield f"{feature.name} ≤ {format_short(threshold)}", partial(operator.ge, threshold)

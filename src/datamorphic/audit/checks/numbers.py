@@ -1,0 +1,475 @@
+"""Check whether answers that are numbers are possible: their range, repeated values, steps, large ones, values beyond the data.
+
+Honest models are left alone: a linear model that goes a little below zero, trees that answer in steps, forests that shrink
+extreme values. What is reported as a concern is far outside the labels, or clearly worse than a quick model on the same rows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+from ..._stats import compute_wilson_interval
+from ..._text import format_short, join_names, pluralise
+from ...core.result import Example, Finding, Level, count_rows, format_share
+from ...errors import BudgetSpent, DataError, ModelError, SystemFailed
+from ...runs.flow import ask
+from ...space.outputs import Outputs
+from ...space.points import Points
+from ...systems.estimator import Estimator
+from ...trees.read import read_forest
+from ..case_text import extract_case, format_answer, format_case, format_label, to_plain, to_plain_answer
+from ..check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check, run_flow
+from ..context import CheckContext
+from ..judged_rows import JudgedRows, collect_judged_rows
+from ..responses import AnswerCodes
+
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+Rows = npt.NDArray[np.intp]
+
+MIN_ROWS = 50  # with an answer and a label
+CONFIDENCE = 0.99  # of the intervals of shares
+SIGNIFICANCE = 0.001  # of mean errors, one-sided
+
+FAR_DEVIATIONS = 1.0  # standard deviations of the labels: answers farther outside their range are impossible
+MIN_FAR_SHARE = 0.02  # of the answers, at the lower end of the interval
+NEAR_DEVIATIONS = 0.05  # answers nearer to the range of the labels are inside
+MIN_OUTSIDE_SHARE = 0.5  # of the answers outside the range of all labels, however little
+MIN_NEGATIVE_SHARE = 0.005  # of the answers, at the lower end of the interval, where no label is negative
+
+MIN_REPEATED_ROWS = 10  # with the same answer
+MIN_REPEATED_SHARE = 0.005
+MAX_REPEATED_SHARE = 0.5  # a model that answers the same for most rows has learned nothing
+MIN_REPEATED_RATIO = 3.0  # of the most frequent answer to the next one: trees repeat all of theirs
+MIN_REPEATED_LOSS = 0.25  # mean error beyond the quick model's, in standard deviations of the labels, at the lower end
+MAX_QUICK_RATIO = 0.5  # of the quick model's mean error, or mean residual, to the model's on these rows
+MIN_BOUND_RESIDUAL = 0.15  # standard deviations by which labels exceed a bound on average, at the lower end
+
+MIN_STEPS, MAX_STEPS = 4, 500  # distinct answers that may be rounded
+GRID_TOLERANCE = 1e-6  # of a step
+MIN_STEP = 0.1  # of the standard deviation of the labels: finer rounding does not matter
+MIN_ROUNDING_SHARE = 0.1  # of the mean squared error, for a concern
+MAX_FEW_ANSWERS = 20
+MIN_LABELS_PER_ANSWER = 5  # distinct ones: labels are finer than the answers
+
+LARGE_SHARE = 0.1  # of the rows: those with the largest predictions of the quick model
+MIN_LARGE_RESIDUAL = 0.5  # standard deviations of the labels, at the lower end
+MAX_QUICK_RESIDUAL_RATIO = 1 / 3
+
+RUNAWAY_STEP = 0.1  # of the range of a feature, beyond its bounds
+RUNAWAY_ROWS = 30
+MAX_RUNAWAY_FEATURES = 30
+RUNAWAY_RANGES = 3.0  # of the labels, outside them
+MIN_RUNAWAY_SHARE = 0.2  # of the rows
+MAX_NAMED_FEATURES = 3
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Numbers:
+    """Answers and labels of the rows that have both."""
+
+    answers: Floats
+    labels: Floats
+    answer_rows: Rows  # their positions among the answers
+    low: float  # the smallest label
+    high: float
+    deviation: float  # the standard deviation of the labels
+
+
+def check_numbers(context: CheckContext, budget: CheckBudget) -> CheckFindings:
+    """Compare the answers with the range of the labels, and with a quick model."""
+    numbers = _collect_numbers(context)
+    if numbers is None:
+        reason = f"fewer than {MIN_ROWS} rows have an answer and a label that is a number, or all labels are equal"
+        return CheckFindings(basis=reason, conclusive=False, skip_reason="inapplicable")
+    basis, out_of_budget = pluralise(len(numbers.answers), "answer"), False
+    findings = _find_impossible(context, numbers)
+    impossible = any(finding.level == "concern" for finding in findings)
+    try:
+        quick = context.fit_reference_model(budget.remaining())
+        data = None if quick is None or quick.classes else collect_judged_rows(context, quick)
+        if quick is not None and data is not None and data.numeric:
+            predictions = quick.predictions[np.searchsorted(quick.rows, data.rows)]
+            repeated = [] if impossible else _find_repeated(context, numbers, data, predictions)
+            findings += repeated
+            findings += _find_steps(context, numbers, data)
+            if not repeated and not impossible:
+                findings += _find_low_large_answers(context, numbers, data, predictions)
+        findings += _find_runaway(context, budget, numbers)
+    except (BudgetSpent, SystemFailed):
+        basis, out_of_budget = f"{basis}; there was no time for more", True
+    return CheckFindings(
+        basis=basis,
+        findings=findings,
+        conclusive=not out_of_budget or bool(findings),
+        skip_reason="budget spent" if out_of_budget else "",
+    )
+
+
+def _collect_numbers(context: CheckContext) -> _Numbers | None:
+    assert context.answers is not None
+    assert context.query_rows is not None
+    assert context.truth is not None
+    codes = AnswerCodes(True)
+    answers = codes.encode(context.answers.values, context.answers.ok)
+    truth = context.truth[context.query_rows]
+    labels = codes.encode(truth, ~np.array([value is None or value != value for value in truth.tolist()], dtype=bool))
+    rows = np.flatnonzero(np.isfinite(answers) & np.isfinite(labels))
+    if len(rows) < MIN_ROWS:
+        return None
+    with np.errstate(over="ignore"):
+        deviation = float(labels[rows].std())
+    if not 0 < deviation < math.inf:
+        return None
+    return _Numbers(
+        answers=answers[rows],
+        labels=labels[rows],
+        answer_rows=rows,
+        low=float(labels[rows].min()),
+        high=float(labels[rows].max()),
+        deviation=deviation,
+    )
+
+
+# -- the range of the labels -------------------------------------------------------------------------------------------
+
+
+def _find_impossible(context: CheckContext, numbers: _Numbers) -> list[Finding]:
+    """Return a concern about answers far outside the labels, or advice about negative answers."""
+    answers, total = numbers.answers, len(numbers.answers)
+    margin = FAR_DEVIATIONS * numbers.deviation
+    far = (answers < numbers.low - margin) | (answers > numbers.high + margin)
+    near_margin = NEAR_DEVIATIONS * numbers.deviation
+    outside = (answers < numbers.low - near_margin) | (answers > numbers.high + near_margin)
+    labels_text = f"The labels lie between {format_short(numbers.low)} and {format_short(numbers.high)}."
+    is_far = _get_low(far) >= MIN_FAR_SHARE
+    if is_far or _get_low(outside) >= MIN_OUTSIDE_SHARE:
+        rows = outside
+        negative = numbers.low >= 0 and answers[rows].max() < 0
+        title = "Answers are negative, although no label is" if negative else "Answers lie far outside all labels"
+        count = int(rows.sum())
+        typical = _round(np.median(answers[rows]))
+        far_text = (
+            f" {format_share(int(far.sum()), total, 'answer')} are more than one standard deviation outside."
+            if is_far
+            else ""
+        )
+        return [
+            Finding(
+                **get_facts("numbers.impossible"),
+                title=f"{title}: typically {typical}",
+                detail=f"{labels_text} {format_share(count, total, 'answer')} are outside.{far_text} The median of these answers is "
+                f"{typical}, and of the labels of their rows {_round(float(np.median(numbers.labels[rows])))}.",
+                **count_rows(count, total),
+                examples=_build_examples(context, numbers, np.flatnonzero(rows)),
+            )
+        ]
+    negative_rows = answers < -GRID_TOLERANCE * numbers.deviation
+    if numbers.low < 0 or _get_low(negative_rows) < MIN_NEGATIVE_SHARE:
+        return []
+    count, lowest = int(negative_rows.sum()), _round(answers.min())
+    return [
+        Finding(
+            **get_facts("numbers.negative"),
+            detail=f"{labels_text} {format_share(count, total, 'answer')} are negative, the lowest is {lowest}.",
+            **count_rows(count, total),
+            examples=_build_examples(context, numbers, np.array([int(answers.argmin())])),
+        )
+    ]
+
+
+def _get_low(inside: Mask) -> float:
+    """Return the lower end of the interval of a share."""
+    return compute_wilson_interval(int(inside.sum()), len(inside), CONFIDENCE)[0]
+
+
+# -- one answer for many rows ------------------------------------------------------------------------------------------
+
+
+def _find_repeated(context: CheckContext, numbers: _Numbers, data: JudgedRows, predictions: Floats) -> list[Finding]:
+    """Return a concern if one answer stands for many rows that the quick model predicts far better: a bound or a default."""
+    answers = _get_answers(context, data)
+    values, places, counts = np.unique(answers, return_inverse=True, return_counts=True)
+    if len(values) <= MAX_FEW_ANSWERS:  # as those of a small tree, or rounded ones
+        return []
+    order = np.argsort(-counts, kind="stable")
+    value, count, next_count = float(values[order[0]]), int(counts[order[0]]), int(counts[order[1]])
+    share = count / len(answers)
+    if count < MIN_REPEATED_ROWS or not MIN_REPEATED_SHARE <= share <= MAX_REPEATED_SHARE:
+        return []
+    rows, text = places == order[0], _round(value)
+    labels, errors, quick_errors = data.numbers[rows], data.errors[rows], data.reference_errors[rows]
+    above = float((labels > value).mean())
+    title, quick_loss = "", float(quick_errors.mean())
+    for sign, is_end, words in (
+        (1, value >= answers.max(), f"Answers never exceed {text}, although labels do"),
+        (-1, value <= answers.min(), f"Answers are never below {text}, although labels are"),
+    ):
+        # Rows that are chosen by their answer have labels on both sides of it, unless a bound moved the answer.
+        residuals, quick_residual = sign * (labels - value), float(np.mean(sign * (labels - predictions[rows])))
+        is_low = _get_low_mean(residuals) >= MIN_BOUND_RESIDUAL * numbers.deviation
+        if is_end and is_low and abs(quick_residual) <= MAX_QUICK_RATIO * float(residuals.mean()):
+            title = words
+    loss = _get_low_mean(errors - quick_errors)
+    if not title and loss >= MIN_REPEATED_LOSS * numbers.deviation and quick_loss <= MAX_QUICK_RATIO * errors.mean():
+        title = f"It answers exactly {text} for many rows with other labels"
+    if count < MIN_REPEATED_RATIO * next_count or not title:
+        return []
+    return [
+        Finding(
+            **get_facts("numbers.repeated"),
+            about=text,
+            title=title,
+            detail=f"{format_share(count, len(answers), 'row')} get the answer {text}; the next most frequent answer is given "
+            f"{pluralise(next_count, 'time')}. Their labels have the median {_round(float(np.median(labels)))}, and {100 * above:.3g}% of "
+            f"them are larger. The mean error there is {_round(errors.mean())}. A quick model fitted to other rows has "
+            f"{_round(quick_loss)}; its predictions there have the median {_round(float(np.median(predictions[rows])))}.",
+            **count_rows(count, len(answers)),
+            examples=_build_judged_examples(context, data, rows),
+        )
+    ]
+
+
+# -- steps -------------------------------------------------------------------------------------------------------------
+
+
+def _find_steps(context: CheckContext, numbers: _Numbers, data: JudgedRows) -> list[Finding]:
+    """Return a finding if answers are rounded coarsely, or if there are only a few of them, and labels are finer."""
+    values, label_count = np.unique(numbers.answers), len(np.unique(numbers.labels))
+    if not 2 <= len(values) <= MAX_STEPS or label_count < MIN_LABELS_PER_ANSWER * len(values):
+        return []
+    step = _find_step(values)
+    if step is not None and step >= MIN_STEP * numbers.deviation:
+        squared_error = float(np.mean((numbers.answers - numbers.labels) ** 2))
+        share = step**2 / 12 / max(squared_error, 1e-300)  # the variance of rounding errors
+        level: Level = "concern" if share >= MIN_ROUNDING_SHARE else "advice"
+        return [
+            Finding(
+                **get_facts("numbers.steps"),
+                about="steps",
+                title=f"Answers are rounded to steps of {_round(step)}, labels are finer",
+                level=level,
+                detail=f"{pluralise(len(numbers.answers), 'answer')} have {len(values):,} different values, at equal distances of "
+                f"{_round(step)}; the labels have {label_count:,}. A step is {step / numbers.deviation:.2g} standard deviations of the "
+                f"labels. Rounding alone makes {100 * min(1.0, share):.3g}% of the mean squared error.",
+                **count_rows(len(numbers.answers), len(numbers.answers)),
+                examples=_build_examples(context, numbers, np.array([0])),
+            )
+        ]
+    if len(values) > MAX_FEW_ANSWERS or _has_trees(context):
+        return []
+    distinct_inputs = len(np.unique(context.inputs.codes, axis=0))
+    loss = _get_low_mean(data.errors - data.reference_errors)
+    if distinct_inputs < MIN_LABELS_PER_ANSWER * len(values) or loss < NEAR_DEVIATIONS * numbers.deviation:
+        return []
+    return [
+        Finding(
+            **get_facts("numbers.steps"),
+            about="few answers",
+            title=f"There are only {len(values)} different answers, although the labels are fine",
+            level="advice",
+            detail=f"{pluralise(len(numbers.answers), 'answer')} have {len(values)} different values, the labels {label_count:,}. "
+            f"The mean error is {_round(data.errors.mean())}, that of a quick model fitted to other rows "
+            f"{_round(data.reference_errors.mean())}.",
+            **count_rows(len(numbers.answers), len(numbers.answers)),
+            examples=_build_examples(context, numbers, np.array([0])),
+        )
+    ]
+
+
+def _find_step(values: Floats) -> float | None:
+    """Return the step of numbers that are all multiples of it, apart from a common offset; None if there is none.
+
+    Examples
+    --------
+    >>> _find_step(np.array([0.5, 1.5, 2.5, 4.5])), _find_step(np.array([0.5, 1.4, 2.5, 4.5]))
+    (1.0, None)
+    """
+    if len(values) < MIN_STEPS:
+        return None
+    gaps = np.diff(values)
+    step = float(gaps.min())
+    if step <= 0 or not math.isfinite(float(gaps.max())):
+        return None
+    multiples = gaps / step
+    return step if (np.abs(multiples - np.rint(multiples)) <= GRID_TOLERANCE * multiples).all() else None
+
+
+def _has_trees(context: CheckContext) -> bool:
+    """Tell whether the model is known to be made of trees, which answer in steps."""
+    if not isinstance(context.sut, Estimator):
+        return False
+    try:
+        steps = getattr(context.sut.model, "steps", None)
+        read_forest(steps[-1][1] if steps else context.sut.model)
+    except (ModelError, DataError, AttributeError, TypeError, ValueError, ImportError):
+        return False
+    return True
+
+
+# -- large answers, and values beyond the data -------------------------------------------------------------------------
+
+
+def _find_low_large_answers(
+    context: CheckContext, numbers: _Numbers, data: JudgedRows, predictions: Floats
+) -> list[Finding]:
+    """Return advice if answers are far too low where the quick model predicts its largest values, and is right."""
+    rows = predictions >= np.quantile(predictions, 1 - LARGE_SHARE)
+    residuals = (data.numbers - _get_answers(context, data))[rows]
+    quick_residuals = (data.numbers - predictions)[rows]
+    if len(residuals) < MIN_ROWS // 2:
+        return []
+    low = _get_low_mean(residuals)
+    mean, quick_mean = float(residuals.mean()), float(quick_residuals.mean())
+    if low < MIN_LARGE_RESIDUAL * numbers.deviation or abs(quick_mean) > MAX_QUICK_RESIDUAL_RATIO * mean:
+        return []
+    count = int((residuals > 0).sum())
+    return [
+        Finding(
+            **get_facts("numbers.large"),
+            detail=f"Among the tenth of the rows for which a quick model predicts most, labels exceed the answers by {_round(mean)} on "
+            f"average (at least {_round(low)}), and the predictions of the quick model by {_round(quick_mean)}. "
+            f"{format_share(count, len(residuals), 'row')} of them get too low an answer.",
+            **count_rows(count, len(residuals)),
+            examples=_build_judged_examples(context, data, rows),
+        )
+    ]
+
+
+def _find_runaway(context: CheckContext, budget: CheckBudget, numbers: _Numbers) -> list[Finding]:
+    """Return advice if answers leave the range of the labels by far when a feature leaves its own range by a little."""
+    sides: list[tuple[int, bool]] = []  # the column, and whether its value is above the data
+    codes: list[Floats] = []
+    origins = context.inputs.take(_choose_rows(context, numbers))
+    for column in context.space.scalars:
+        feature = context.space.features[column]
+        known = context.inputs.codes[:, column]
+        known = known[np.isfinite(known)]
+        if not feature.numeric or feature.name in context.declared_bounds or not len(known):
+            continue
+        low, high = float(known.min()), float(known.max())
+        step = RUNAWAY_STEP * (high - low)
+        if not 0 < step < math.inf or len(sides) >= 2 * MAX_RUNAWAY_FEATURES:
+            continue
+        for value in (high + step, low - step):
+            if value < 0 <= low:  # amounts cannot be negative
+                continue
+            changed = origins.codes.copy()
+            changed[:, column] = math.ceil(value) if feature.kind == "integer" else value
+            sides.append((column, value > high))
+            codes.append(changed)
+    total = len(sides) * len(origins)
+    if not total or context.count_affordable(budget.remaining(0.5), total) < total:
+        return []
+    points = Points(context.space, np.asfortranarray(np.concatenate(codes)))
+    outputs = run_flow(context, budget, ask(points), part=0.7)
+    answers = AnswerCodes(True).encode(outputs.values, outputs.ok).reshape(len(sides), len(origins))
+    limit = RUNAWAY_RANGES * (numbers.high - numbers.low)
+    away = (answers < numbers.low - limit) | (answers > numbers.high + limit) | np.isinf(answers)
+    shares = away.mean(axis=1)
+    if shares.max() < MIN_RUNAWAY_SHARE:
+        return []
+    order = [place for place in np.argsort(-shares, kind="stable").tolist() if shares[place] >= MIN_RUNAWAY_SHARE]
+    names = list(dict.fromkeys(context.space.names[sides[place][0]] for place in order))
+    worst, is_above = order[0], sides[order[0]][1]
+    row = int(np.flatnonzero(away[worst])[0])
+    return [_build_runaway_finding(numbers, points, outputs, names, worst * len(origins) + row, is_above, away[worst])]
+
+
+def _choose_rows(context: CheckContext, numbers: _Numbers) -> Rows:
+    """Return rows of the inputs whose answers are within the range of the labels."""
+    assert context.query_rows is not None
+    usual = (numbers.answers >= numbers.low) & (numbers.answers <= numbers.high)
+    rows = context.query_rows[numbers.answer_rows[usual]]
+    return np.sort(np.random.default_rng([context.seed, 51]).permutation(rows)[:RUNAWAY_ROWS])
+
+
+def _build_runaway_finding(
+    numbers: _Numbers, points: Points, outputs: Outputs, names: list[str], position: int, is_above: bool, away: Mask
+) -> Finding:
+    case, word = extract_case(points, position), "above" if is_above else "below"
+    more = f" and {len(names) - MAX_NAMED_FEATURES} more" if len(names) > MAX_NAMED_FEATURES else ""
+    named = ", ".join(names[:MAX_NAMED_FEATURES]) + more if more else join_names(names)
+    return Finding(
+        **get_facts("numbers.runaway"),
+        about=names[0],
+        title=f"Answers run away a little beyond the data: {named}",
+        detail=f"The labels lie between {format_short(numbers.low)} and {format_short(numbers.high)}. With {names[0]} a tenth of its "
+        f"range {word} the data, {format_share(int(away.sum()), len(away), 'row')} get an answer that is more than "
+        f"{RUNAWAY_RANGES:.0f} such ranges outside.",
+        cases=int(away.sum()),
+        cases_tried=len(away),
+        counted_in_detail=True,
+        noun="row",
+        columns=tuple(names),
+        examples=(
+            Example(
+                text=f"{format_case(case)}: {format_answer(outputs, position)}",
+                case=case,
+                answer=to_plain_answer(outputs, position),
+            ),
+        ),
+    )
+
+
+# -- common ------------------------------------------------------------------------------------------------------------
+
+
+def _round(value: float | np.floating) -> str:
+    """Return a number with four digits for a sentence."""
+    return format_short(float(f"{float(value):.4g}"))
+
+
+def _get_answers(context: CheckContext, data: JudgedRows) -> Floats:
+    assert context.answers is not None
+    return np.asarray(context.answers.values[data.answer_rows], dtype=np.float64)
+
+
+def _get_low_mean(values: Floats) -> float:
+    """Return the lower end of the interval of a mean."""
+    margin = NormalDist().inv_cdf(1 - SIGNIFICANCE)
+    return float(values.mean() - margin * values.std() / math.sqrt(max(1, len(values))))
+
+
+def _build_examples(context: CheckContext, numbers: _Numbers, rows: Rows) -> tuple[Example, ...]:
+    """Return the row with the largest error."""
+    assert context.answers is not None
+    assert context.query_rows is not None
+    row = int(rows[np.abs(numbers.answers - numbers.labels)[rows].argmax()])
+    answer_row = int(numbers.answer_rows[row])
+    position = int(context.query_rows[answer_row])
+    return (_build_example(context, position, answer_row, float(numbers.labels[row])),)
+
+
+def _build_judged_examples(context: CheckContext, data: JudgedRows, rows: Mask) -> tuple[Example, ...]:
+    """Return the row that the quick model predicts better by most."""
+    row = int(np.flatnonzero(rows)[(data.errors - data.reference_errors)[rows].argmax()])
+    return (_build_example(context, int(data.rows[row]), int(data.answer_rows[row]), float(data.numbers[row])),)
+
+
+def _build_example(context: CheckContext, position: int, answer_row: int, label: float) -> Example:
+    assert context.answers is not None
+    case = extract_case(context.inputs, position)
+    answer, label_text = format_answer(context.answers, answer_row), format_label(to_plain(label))
+    return Example(
+        text=f"{format_case(case)}: {answer}, its label is {label_text}",
+        case=case,
+        answer=to_plain_answer(context.answers, answer_row),
+        row=position,
+    )
+
+
+def _find_skip_reason(context: CheckContext) -> str:
+    if context.truth is None:
+        return "the data have no labels: target="
+    if context.answers is None or context.query_rows is None:
+        return MISSING_RESULT
+    return "" if context.has_numeric_answers else "the answers are classes"
+
+
+NUMBERS = make_check("numbers", check_numbers, _find_skip_reason)
