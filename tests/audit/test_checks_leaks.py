@@ -112,7 +112,22 @@ def test_values_that_say_the_label_are_a_concern():
     says = flip(data, 0.0) & (rng.random(ROWS) < 0.85)
     (finding,) = find(data.assign(remark=np.where(says, "client leaves", rng.choice(["called", "wrote"], ROWS))))
     assert (finding.level, finding.about) == ("concern", "remark")
-    assert "says the label" in finding.title + finding.detail
+    assert "contains the name of the class" in finding.detail
+
+
+def test_a_value_for_one_label_only_is_a_concern_unless_other_features_go_with_it():
+    data, rng = make_data(), np.random.default_rng(4)
+    usual = rng.choice(["letter", "phone"], ROWS)
+    is_marked = flip(data, 0.0) & (rng.random(ROWS) < 0.5)
+    (finding,) = find(data.assign(contact=np.where(is_marked, "agency", usual)))
+    assert (finding.level, finding.about) == ("concern", "contact")
+    assert finding.title.startswith("contact is 'agency' for rows labelled 'leaves' only")
+    is_poor = flip(data, 0.0) & (data["income"] < np.quantile(data["income"], 0.4)).to_numpy()
+    assert find(data.assign(contact=np.where(is_poor, "agency", usual))) == []
+    rewarded = data.assign(bonus=np.where(is_marked, np.nan, rng.normal(5, 1, ROWS)))
+    (finding,) = find(rewarded)
+    assert (finding.level, finding.about) == ("concern", "bonus")
+    assert "missing for rows labelled" in finding.title
 
 
 @pytest.mark.parametrize("kind", ["means", "smoothed", "others"])

@@ -26,12 +26,15 @@ from .label import MAX_ERROR_OF_LEAK, MAX_TREE_ROWS, is_far_better, predict_from
 from .rows import MIN_LABELLED_ROWS, Floats, LabelledRows, select_labelled_rows
 from .signs import (
     MAX_DEPENDENCE_OF_LEAK,
+    LabelWord,
     Presence,
     find_label_word_of_texts,
     find_label_words,
     find_outcome_word,
     find_presences,
+    has_two_levels,
     measure_independence,
+    measure_presence_independence,
 )
 from .skills import Skills, measure_skills
 
@@ -39,6 +42,10 @@ MAX_LEAKS = 2  # more features that are nearly the label mean an easy problem ra
 MIN_SKILL = 0.3  # the share of the variance of the label that a column explains alone, so that it may be a leak
 MIN_NAMED_GAP = 0.1  # to the skill of the next column, at the lower end of the interval, if the name is a sign
 MIN_GAP = 0.2  # the same if nothing else is a sign than that other columns have nothing to do with it
+MIN_SKILL_OF_COPY, MIN_GAP_OF_COPY = (
+    0.65,
+    0.5,
+)  # the same if other columns are too few, or know too little, to compare with
 MIN_DECIDED_SHARE = 0.02  # of the answers that change with a column, so that a leak in it is more than advice
 MIN_DECIDED_SHARE_OF_STRONG = 0.05  # the same for columns that are suspect because they tell so much
 MAX_ENCODED_CLASSES = 5  # whose mean labels are compared with columns
@@ -194,7 +201,8 @@ def _find_signs(context: CheckContext, budget: CheckBudget, rows: LabelledRows) 
     search = _Search(context=context, budget=budget, rows=rows, skills=skills)
     _look_for_computed_columns(search)
     for presence in find_presences(rows, features, columns):
-        search.signs.append(_describe_presence(search, presence))
+        sign = _describe_presence(search, presence)
+        search.signs += [] if sign is None else [sign]
     for column in columns:
         value = find_label_words(rows, features[column], column)
         place = columns.index(column)
@@ -216,15 +224,22 @@ def _find_signs(context: CheckContext, budget: CheckBudget, rows: LabelledRows) 
     return search.signs
 
 
-def _describe_presence(search: _Search, presence: Presence) -> _Sign:
+def _describe_presence(search: _Search, presence: Presence) -> _Sign | None:
+    """Describe a column that is in a state for one label only; None if that is what features of real things look like."""
     name, label = search.names[presence.column], search.format_label(presence.label)
-    empty = "missing" if presence.by_missing else "zero or missing" if "zero" in presence.filled else "empty"
+    extra = ""
+    if presence.is_value:
+        rows, features = search.rows, search.context.space.features
+        independence = measure_presence_independence(rows, features, search.skills, presence, search.context.seed)
+        if independence is None or independence > MAX_DEPENDENCE_OF_LEAK:
+            return None
+        extra = " Among these rows it goes with no other feature, although the other features go together."
     return _Sign(
         name=name,
         title=f"{name} is {presence.filled} for rows labelled {label} only: it may be recorded after the outcome",
         detail=f"Where {name} is {presence.filled}, {format_share(presence.count, presence.total, 'row')} are labelled {label}; "
-        f"where it is {empty}, {format_share(presence.absent_count, presence.absent_total, 'row')} are. It is so in both halves of "
-        "the rows.",
+        f"where it is {presence.others}, {format_share(presence.absent_count, presence.absent_total, 'row')} are. It is so in both "
+        f"halves of the rows.{extra}",
         remedy=AFTERWARDS.format(name=name),
         confidence=0.85,
     )
@@ -272,13 +287,24 @@ def _judge_strongest(search: _Search) -> None:
         return
     features = search.context.space.features
     independence = measure_independence(rows, features, skills, first, search.context.seed)
-    if independence is not None and independence <= MAX_DEPENDENCE_OF_LEAK:
+    is_unlike_all = (
+        independence is None
+        and has_two_levels(rows, skills.columns[first])
+        and skill >= MIN_SKILL_OF_COPY
+        and gap.low >= MIN_GAP_OF_COPY
+    )
+    if is_unlike_all or (independence is not None and independence <= MAX_DEPENDENCE_OF_LEAK):
+        reason = (
+            "Features of real things rarely tell so much if the others tell so little."
+            if independence is None
+            else f"Within a class, no other feature explains more than {format_percent(max(0.0, independence))} of {name}, although "
+            "the other features go together: what is derived from the label looks like this."
+        )
         search.signs.append(
             _Sign(
                 name=name,
-                title=f"{name} looks like the label with noise: it tells far more than any other feature, and goes with none",
-                detail=f"{strength} Within a class, no other feature explains more than {format_percent(max(0.0, independence))} of "
-                f"{name}, although the other features go together: what is derived from the label looks like this.",
+                title=f"{name} looks like the label with noise: it tells far more than any other feature",
+                detail=f"{strength} {reason}",
                 remedy=AFTERWARDS.format(name=name),
                 decided_share=MIN_DECIDED_SHARE_OF_STRONG,
                 confidence=0.7,
@@ -286,19 +312,18 @@ def _judge_strongest(search: _Search) -> None:
         )
 
 
-def _describe_word_of_texts(search: _Search, column: int, word: tuple[str, int, int, int]) -> _Sign:
+def _describe_word_of_texts(search: _Search, column: int, word: LabelWord) -> _Sign:
     name = search.names[column]
-    text, label, count, total = word
-    label_text = search.format_label(label)
-    names_label = text in search.rows.classes[label].lower() or bool(find_outcome_word(text))
+    text, label_text = word.word, search.format_label(word.label)
+    names_label = text in search.rows.classes[word.label].lower() or bool(find_outcome_word(text))
     return _Sign(
         name=name,
         title=f"The word “{text}” in {name} occurs with the label {label_text} only",
-        detail=f"{format_share(count, total, 'text')} with “{text}” are labelled {label_text}, and few other words are as clear. It "
+        detail=f"{format_share(word.count, word.total, 'text')} with “{text}” are labelled {label_text}. The word "
         "may be a mark of the source of the texts, or have been added when the outcome was known.",
         remedy=f"Look at texts with “{text}”, and find out when {name} is written. If the word was added after the outcome, or marks "
         "the source, remove it from the texts and train again.",
-        is_strong=names_label,
+        is_strong=names_label or word.is_alone,
     )
 
 

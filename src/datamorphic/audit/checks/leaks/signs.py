@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from ...._stats import compute_wilson_interval
-from ....space.features import Categorical, Feature
+from ....space.features import Categorical, Feature, Integer
 from ....space.text_feature import Text
 from ...case_text import format_label
 from ...columns import read_words, split_name
@@ -26,28 +26,49 @@ MIN_PURITY_DIFFERENCE = (
 )
 MIN_ABSENT_SHARE = 0.05  # of rows in which a column is not filled; with fewer, "filled" says nothing
 MIN_ZERO_COVERAGE = 0.5  # of the rows of the label, where "not filled" means zero rather than missing
+MAX_CATEGORIES = 20  # of a column that are looked at, the most frequent ones
 MIN_AMOUNTS = 5  # different values other than zero: a column with fewer is a code, of which zero is one
 MIN_WORD_COVERAGE = 0.2  # of the texts of the label that have a word
+MIN_WORD_LIFT = 0.4
+MAX_RIVAL_SHARE = 0.4  # of the lift of the best word that any other word reaches
 
 MIN_ROWS_WITHIN_CLASS = 100
 MAX_DEPENDENCE_OF_LEAK = 0.03  # the share of its variance, within a class, that any other column explains
 MIN_DEPENDENCE_OF_OTHERS = 0.1  # the same of the strongest other columns: features of real things go together
 MIN_SKILL_OF_OTHERS = 0.03
+MAX_VALUES_OF_COPY = 30
+MIN_SHARE_OF_COPY = 0.8  # of the rows with a value that have the same label
 COMPARED_COLUMNS = 3
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LabelWord:
+    """A word in texts that goes with a label."""
+
+    word: str
+    label: int
+    count: int  # texts with the word and the label
+    total: int  # texts with the word
+    is_pure: bool  # whether it occurs in many texts of the label, and in hardly any other
+    lift: float  # the share of the texts of the label that have it, minus that of other texts
+    rows: frozenset[int]
+    is_alone: bool = False  # whether no other word tells nearly as much, as words about a topic would
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Presence:
-    """A column that is filled for one label only."""
+    """A column that is filled, missing, or has a value for one label only."""
 
     column: int
     label: int
-    filled: str  # "filled", "above zero", ...
+    filled: str  # how a title says it: "filled", "other than zero", "missing", "'agency'"
     count: int  # rows with the label among the filled ones
     total: int  # filled rows
     absent_count: int  # rows with the label among the others
     absent_total: int
-    by_missing: bool  # whether the others are missing rather than zero
+    others: str  # the rest of the rows, in the same way: "missing", "zero or missing", "filled", "another value"
+    is_value: bool = False  # whether it is one value among others, which many features of real things have
+    mask: Mask  # of the rows in question
 
 
 def find_outcome_word(name: str) -> str:
@@ -69,66 +90,100 @@ def find_outcome_word(name: str) -> str:
 
 
 def find_presences(rows: LabelledRows, features: Sequence[Feature], columns: Sequence[int]) -> list[Presence]:
-    """Return the columns that are filled for one label only, in both halves of the rows."""
+    """Return the columns that are filled, missing, or have a value for one label only, in both halves of the rows."""
     if rows.numbers:
         return []
     halves = np.arange(len(rows.labels)) % 2 == 0
     presences = []
     for column in columns:
-        for filled, mask, by_missing in _find_filled_masks(features[column], rows.codes[:, column]):
-            presence = _judge_presence(rows, column, filled, mask, halves, by_missing)
+        for state in _find_states(features[column], rows.codes[:, column]):
+            presence = _judge_presence(rows, column, state, halves)
             if presence is not None:
                 presences.append(presence)
                 break
     return presences
 
 
-def _find_filled_masks(feature: Feature, values: Floats) -> list[tuple[str, Mask, bool]]:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _State:
+    """A state of a column that rows are in or not."""
+
+    text: str
+    others: str
+    mask: Mask
+    min_coverage: float = 0.0  # of the rows of the label that must be in it
+    is_value: bool = False
+
+
+def _find_states(feature: Feature, values: Floats) -> list[_State]:
     missing = np.isnan(values)
-    masks = [("filled", ~missing, True)]
+    states = [
+        _State(text="filled", others="missing", mask=~missing),
+        _State(text="missing", others="filled", mask=missing),
+    ]
     if isinstance(feature, Categorical):
         words = read_words().words_for_nothing
         empty = [place for place, value in enumerate(feature.values) if str(value).strip().lower() in words]
         if empty and len(empty) < len(feature.values):
-            masks.append(("filled", ~missing & ~np.isin(values, empty), False))
+            states.append(_State(text="filled", others="empty", mask=~missing & ~np.isin(values, empty)))
+        counts = np.bincount(values[~missing].astype(np.intp), minlength=1)
+        for code in np.argsort(-counts, kind="stable")[:MAX_CATEGORIES].tolist():
+            if counts[code] >= 2 * MIN_PRESENT_ROWS:
+                text = format_label(feature.values[code])
+                states.append(_State(text=text, others="another value", mask=values == code, is_value=True))
     elif feature.numeric and len(np.unique(values[~missing & (values != 0)])) >= MIN_AMOUNTS:
-        masks.append(("other than zero", ~missing & (values != 0), False))
-    return masks
+        mask = ~missing & (values != 0)
+        states.append(
+            _State(text="other than zero", others="zero or missing", mask=mask, min_coverage=MIN_ZERO_COVERAGE)
+        )
+    return states
 
 
-def _judge_presence(
-    rows: LabelledRows, column: int, filled: str, mask: Mask, halves: Mask, by_missing: bool
-) -> Presence | None:
+def _judge_presence(rows: LabelledRows, column: int, state: _State, halves: Mask) -> Presence | None:
+    mask = state.mask
     present, absent = int(mask.sum()), int((~mask).sum())
     if min(int((mask & halves).sum()), int((mask & ~halves).sum())) < MIN_PRESENT_ROWS:
         return None
     if absent < MIN_ABSENT_SHARE * len(mask):
         return None
-    class_count = len(rows.classes)
-    label = int(np.bincount(rows.labels[mask & halves], minlength=class_count).argmax())  # sought on one half
+    label = int(np.bincount(rows.labels[mask & halves], minlength=len(rows.classes)).argmax())  # sought on one half
     has_label = rows.labels == label
-    lows = []
+    differences = []
     for half in (halves, ~halves):  # and confirmed on the other
         inside, outside = mask & half, ~mask & half
         low, _ = compute_wilson_interval(int((inside & has_label).sum()), int(inside.sum()))
         _, high = compute_wilson_interval(int((outside & has_label).sum()), int(outside.sum()))
-        lows.append((low, low - high))
+        differences.append(low - high)
     count = int((mask & has_label).sum())
     purity_low, _ = compute_wilson_interval(count, present)
-    if purity_low < MIN_PURITY or min(difference for _, difference in lows) < MIN_PURITY_DIFFERENCE:
+    if purity_low < MIN_PURITY or min(differences) < MIN_PURITY_DIFFERENCE:
         return None
-    if not by_missing and count < MIN_ZERO_COVERAGE * has_label.sum():
+    if count < state.min_coverage * has_label.sum():
         return None
     return Presence(
         column=column,
         label=label,
-        filled=filled,
+        filled=state.text,
         count=count,
         total=present,
         absent_count=int((~mask & has_label).sum()),
         absent_total=absent,
-        by_missing=by_missing,
+        others=state.others,
+        is_value=state.is_value,
+        mask=mask,
     )
+
+
+def measure_presence_independence(
+    rows: LabelledRows, features: Sequence[Feature], skills: Skills, presence: Presence, seed: int
+) -> float | None:
+    """Return how much other columns explain of the state of a column, within the label; None if that says nothing."""
+    marked = LabelledRows(positions=rows.positions, codes=rows.codes.copy(), labels=rows.labels, classes=rows.classes)
+    marked.codes[:, presence.column] = presence.mask
+    binary = [
+        Integer("mark", 0, 1) if column == presence.column else feature for column, feature in enumerate(features)
+    ]
+    return measure_independence(marked, binary, skills, list(skills.columns).index(presence.column), seed)
 
 
 def find_label_words(rows: LabelledRows, feature: Feature, column: int) -> str:
@@ -167,6 +222,10 @@ def measure_independence(
     ]
     if len(others) < 2:
         return None
+    weakest = {other for other in range(len(columns)) if other not in others[:COMPARED_COLUMNS]}
+    first = _measure_dependence(rows, features, columns, place, weakest, seed)
+    if first is None or first > MAX_DEPENDENCE_OF_LEAK:
+        return first
     dependences = [
         _measure_dependence(rows, features, columns, other, {place}, seed) for other in others[:COMPARED_COLUMNS]
     ]
@@ -199,11 +258,19 @@ def _measure_dependence(
     return max(largest) if largest else None
 
 
-def find_label_word_of_texts(rows: LabelledRows, feature: Feature, column: int) -> tuple[str, int, int, int] | None:
-    """Return the word that occurs in many texts of one label and in hardly any other: word, label, rows with it, of these rows.
+def has_two_levels(rows: LabelledRows, column: int) -> bool:
+    """Tell whether a column has few values, in nearly all of which nearly all rows have the same label."""
+    values = rows.codes[:, column]
+    distinct, inverse = np.unique(values, return_inverse=True)
+    if rows.numbers or len(distinct) > MAX_VALUES_OF_COPY:
+        return False
+    table = np.zeros((len(distinct), len(rows.classes)))
+    np.add.at(table, (inverse.reshape(-1), rows.labels), 1)
+    return bool(table[table.max(axis=1) < MIN_SHARE_OF_COPY * table.sum(axis=1)].sum() <= 0.02 * len(values))
 
-    None is returned if there is no such word, or if there are many, as in texts about different topics.
-    """
+
+def find_label_word_of_texts(rows: LabelledRows, feature: Feature, column: int) -> LabelWord | None:
+    """Return the word that tells most among those that occur in many texts of one label and in hardly any other."""
     if rows.numbers or not isinstance(feature, Text):
         return None
     texts = feature.decode_texts(rows.codes[:, column])
@@ -212,17 +279,32 @@ def find_label_word_of_texts(rows: LabelledRows, feature: Feature, column: int) 
         for word in set(split_name(text or "")):
             word_rows.setdefault(word, []).append(row)
     totals = np.bincount(rows.labels, minlength=len(rows.classes))
-    strong = []
+    words: list[LabelWord] = []
     for word, places in word_rows.items():
-        if len(places) < 2 * MIN_PRESENT_ROWS:
+        if not 2 * MIN_PRESENT_ROWS <= len(places) < 0.9 * len(texts):
             continue
         counts = np.bincount(rows.labels[places], minlength=len(rows.classes))
-        label = int(counts.argmax())
+        label = int((counts / totals).argmax())
         low, _ = compute_wilson_interval(int(counts[label]), len(places))
-        if (
-            low >= MIN_PURITY
-            and counts[label] >= MIN_WORD_COVERAGE * totals[label]
-            and totals[label] < 0.9 * len(texts)
-        ):
-            strong.append((word, label, int(counts[label]), len(places)))
-    return max(strong, key=lambda item: item[2]) if 0 < len(strong) <= COMPARED_COLUMNS else None
+        coverage = counts[label] / totals[label]
+        other_coverage = (len(places) - counts[label]) / max(1, len(texts) - totals[label])
+        words.append(
+            LabelWord(
+                word=word,
+                label=label,
+                count=int(counts[label]),
+                total=len(places),
+                is_pure=low >= MIN_PURITY and coverage >= MIN_WORD_COVERAGE,
+                lift=float(coverage - other_coverage),
+                rows=frozenset(places),
+            )
+        )
+    words.sort(key=lambda item: (not item.is_pure, -item.lift, item.word))
+    if not words or not words[0].is_pure:
+        return None
+    best = words[0]
+    # other words of the same phrase occur in the same texts
+    rivals = [item.lift for item in words[1:] if len(item.rows & best.rows) < 0.8 * min(item.total, best.total)]
+    return replace(
+        best, is_alone=best.lift >= MIN_WORD_LIFT and max(rivals, default=0.0) <= MAX_RIVAL_SHARE * best.lift
+    )
