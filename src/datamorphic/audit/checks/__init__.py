@@ -7,6 +7,7 @@ from .adequacy import ADEQUACY
 from .answers import ANSWERS
 from .borders import BASELINE, BORDERS
 from .classes import CLASSES
+from .curves.check import CURVES
 from .declared import INVARIANT, MONOTONE, PROTECTED
 from .dependence import DEPENDENCE
 from .drift.check import DRIFT
@@ -19,6 +20,8 @@ from .learner import LEARNING
 from .memorisation import MEMORISATION
 from .metamorphisms import METAMORPHISMS
 from .numbers import NUMBERS
+from .repairs.check import REPAIRS
+from .recall import RECALL
 from .response.check import RESPONSE
 from .scores import CALIBRATION, SCORES
 from .slices import SLICES
@@ -44,8 +47,10 @@ CHECKS: tuple[Check, ...] = (
     PIXELS,
     TEXTS,
     INTERFACE,
+    CURVES,
     DEPENDENCE,
     RESPONSE,
+    REPAIRS,
     SLICES,
     DRIFT,
     NUMBERS,
@@ -54,6 +59,7 @@ CHECKS: tuple[Check, ...] = (
     SUGGESTIONS,
     BORDERS,
     CLASSES,
+    RECALL,
     BASELINE,
     ADEQUACY,
     LEARNING,

@@ -1,0 +1,225 @@
+"""Check whether a simple change of the inputs, or of the answers, makes the answers fit the labels clearly better."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...._text import format_percent, format_short, pluralise
+from ....core.result import Example, Finding, count_rows
+from ....errors import BudgetSpent
+from ....reporting.document import Section, Table
+from ....runs.flow import ask
+from ....space.points import Rows
+from ...case_text import extract_row, format_answer, format_change, to_plain_answer
+from ...check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check, run_flow
+from ...context import CheckContext
+from ...judged_rows import JudgedRows, collect_judged_rows
+from ...labels import UNMATCHED_LABELS
+from ...reference_model import MIN_REFERENCE_ROWS
+from .answers import list_answer_losses
+from .changes import Change, list_changes
+from .codings import AssignmentFinder
+from .judge import Judge
+from .search import Repair, RepairSearch
+
+MIN_ROWS = 100  # fewer do not confirm a change
+MAX_REPAIRS = 2  # of inputs, one beside the other
+MAX_LISTED_COLUMNS = 3
+
+
+def check_repairs(context: CheckContext, budget: CheckBudget) -> CheckFindings:
+    """Look for changes after which the answers fit the labels better, on one half of the rows, and confirm them on the other."""
+    reference = context.fit_reference_model(budget.remaining(0.5))
+    data = None if reference is None else collect_judged_rows(context, reference)
+    if data is None or len(data.rows) < MIN_ROWS:
+        reason = f"fewer than {max(MIN_ROWS, MIN_REFERENCE_ROWS)} rows have an answer and a label that can be compared"
+        return CheckFindings(basis=reason, conclusive=False, skip_reason="inapplicable")
+    search = RepairSearch(context=context, budget=budget, data=data, judge=Judge.from_rows(context, data))
+    losses = list_answer_losses(context, data, search.judge, search.search_rows, search.conditions)
+    answer_repair = search.find_answer_repair(losses)
+    findings: list[Finding] = []
+    skipped = False
+    try:
+        findings = _repair_inputs(search, answer_repair)
+    except BudgetSpent:
+        skipped = True
+    if answer_repair is not None and not findings:
+        findings = [_build_answer_finding(search, answer_repair)]
+    basis = f"{pluralise(search.tried, 'change')} tried on {pluralise(len(search.search_rows), 'row')}"
+    return CheckFindings(
+        basis=f"{basis}; there was no time for more" if skipped else basis,
+        findings=findings,
+        conclusive=not skipped or bool(findings),
+        skip_reason="budget spent" if skipped else "",
+    )
+
+
+def _repair_inputs(search: RepairSearch, answer_repair: Repair | None) -> list[Finding]:
+    """Return findings about changes of the inputs: the best, then the best beside it; none if one of the answers explains more."""
+    findings: list[Finding] = []
+    context = search.context
+    changes = _put_influential_first(
+        context, list_changes(context.inputs, context.reference, getattr(context.sut, "date_columns", ()))
+    )
+    try:
+        while len(findings) < MAX_REPAIRS:
+            repair = search.find_repair(changes, AssignmentFinder())
+            if repair is None or (not findings and explains_more(answer_repair, repair)):
+                break
+            findings.append(_build_finding(search, repair))
+            search.accept(repair)
+            changes = [change for change in changes if not set(change.columns) & set(repair.columns)]
+    except BudgetSpent:
+        if not findings:
+            raise
+    return findings
+
+
+def _put_influential_first(context: CheckContext, changes: list[Change]) -> list[Change]:
+    """Return changes by the influence of their columns, without those of numbers that have none."""
+    influence = context.influence
+    if influence is None:
+        return changes
+    shares = {
+        name: influence.compute_share(name) + 0.01 * float(influence.score_changed[name].mean())
+        for name in influence.changed
+    }
+    useful = [change for change in changes if change.risky or any(shares.get(name, 1.0) > 0 for name in change.columns)]
+    return sorted(useful, key=lambda change: -max(shares.get(name, 1.0) for name in change.columns))
+
+
+def explains_more(repair: Repair | None, other: Repair) -> bool:
+    """Tell whether a repair explains clearly more than another one."""
+    return repair is not None and repair.gain.reduction.value > other.gain.reduction.high
+
+
+# -- findings ----------------------------------------------------------------------------------------------------------
+
+
+def _build_finding(search: RepairSearch, repair: Repair) -> Finding:
+    names = _list_names(repair.columns)
+    what = _describe_change(repair)
+    return Finding(
+        **get_facts("repairs.inputs"),
+        about=", ".join(repair.columns[:MAX_LISTED_COLUMNS]),
+        columns=repair.columns,
+        title=f"Serving looks wrong for {names}: with {what}, {_describe_gain(search.judge, repair)}",
+        detail=_describe_evidence(search, repair),
+        remedy=f"Compare how {names} is prepared where the model was trained and where it answers: units, codes, signs, order of "
+        "columns, filling of gaps. If the data at hand are at fault and not the serving code, correct them.",
+        **count_rows(repair.gain.fixed, len(search.test_rows)),
+        sections=_build_sections(search, repair),
+        examples=_build_examples(search, repair),
+    )
+
+
+def _build_answer_finding(search: RepairSearch, repair: Repair) -> Finding:
+    what = _describe_change(repair)
+    return Finding(
+        **get_facts("repairs.answers"),
+        about="answers",
+        title=f"The answers look wrong on the way out: with {what}, {_describe_gain(search.judge, repair)}",
+        detail=_describe_evidence(search, repair),
+        remedy="Compare what the model answers with what leaves the service: names and order of classes, the threshold, units, "
+        "inverse transformations, and the rows that answers are joined to.",
+        **count_rows(repair.gain.fixed, len(search.test_rows)),
+        columns=() if repair.condition is None else (search.data.points.space.names[repair.condition.feature],),
+        sections=_build_sections(search, repair),
+    )
+
+
+def _describe_change(repair: Repair) -> str:
+    return repair.change.text if repair.condition is None else f"{repair.change.text} where {repair.condition.text}"
+
+
+def _describe_gain(judge: Judge, repair: Repair) -> str:
+    before, after = repair.gain.before, repair.gain.after
+    if judge.numeric:
+        return f"the mean error falls from {format_short(before)} to {format_short(after)}"
+    return f"errors fall from {format_percent(before)} to {format_percent(after)}"
+
+
+def _describe_evidence(search: RepairSearch, repair: Repair) -> str:
+    gain, data = repair.gain, search.data
+    low, high = format_percent(gain.reduction.low), format_percent(gain.reduction.high)
+    noun = "get a smaller error" if data.numeric else "that are answered wrongly get the right answer"
+    other = "a larger one" if data.numeric else "the other way round"
+    quick = float(data.reference_errors.mean())
+    quick_text = (
+        f"has a mean error of {format_short(quick)}"
+        if data.numeric
+        else f"is wrong for {format_percent(quick)} of them"
+    )
+    return (
+        f"{pluralise(gain.fixed, 'row')} {noun}, and {gain.broken:,} {other}: "
+        f"{format_percent(gain.reduction.value)} of all errors disappear ({low} to {high}). {search.tried:,} changes were tried on "
+        f"one half of the rows, and this one was confirmed on {gain.reduction.cases:,} other rows. A quick model fitted to other "
+        f"rows {quick_text}."
+    )
+
+
+def _list_names(names: tuple[str, ...]) -> str:
+    if len(names) > MAX_LISTED_COLUMNS:
+        return pluralise(len(names), "column")
+    return " and ".join(names)
+
+
+def _build_sections(search: RepairSearch, repair: Repair) -> tuple[Section, ...]:
+    if not repair.runners_up:
+        return ()
+
+    def format_loss(loss: float) -> str:
+        return format_short(loss) if search.judge.numeric else format_percent(loss)
+
+    rows = [
+        [text, format_loss(gain.before), format_loss(gain.after)]
+        for text, gain in ((_describe_change(repair), repair.gain), *repair.runners_up)
+    ]
+    name = "mean error" if search.judge.numeric else "errors"
+    return (
+        Section(
+            heading="Changes after which the answers fit the labels better",
+            text="All of them were confirmed on rows that were not used to find them. The first one is the plainest of those that "
+            "explain about as much as the best.",
+            table=Table(columns=["with", f"{name} before", f"{name} after"], rows=rows, sortable=False),
+        ),
+    )
+
+
+def _build_examples(search: RepairSearch, repair: Repair) -> tuple[Example, ...]:
+    """Return the row whose error shrinks most, as it is and changed, with both answers."""
+    data: JudgedRows = search.data
+    shrinkage = search.losses - repair.losses
+    row = int(search.test_rows[shrinkage[search.test_rows].argmax()])
+    frame = search.frame.iloc[[row]]
+    changed = search.change_rows(repair.change, np.array([row]))
+    if changed is None or search.context.answers is None:
+        return ()
+    outputs = run_flow(search.context, search.budget, ask(Rows(changed), note="repairs", fresh=True))
+    before, after = extract_row(frame, 0), extract_row(changed, 0)
+    values = {name: after[name] for name in repair.columns if after[name] != before[name]}
+    old, new = format_answer(search.context.answers, int(data.answer_rows[row])), format_answer(outputs, 0)
+    text = ", ".join(format_change(name, before[name], value) for name, value in values.items())
+    return (
+        Example(
+            text=f"{text}: {old} becomes {new}",
+            case=before,
+            answer=to_plain_answer(search.context.answers, int(data.answer_rows[row])),
+            changed=values,
+            new_answer=to_plain_answer(outputs, 0),
+            row=int(data.rows[row]),
+        ),
+    )
+
+
+def _find_skip_reason(context: CheckContext) -> str:
+    if context.truth is None:
+        return "the data have no labels: target="
+    if context.answers is None or context.query_rows is None:
+        return MISSING_RESULT
+    if context.has_unmatched_labels:
+        return UNMATCHED_LABELS
+    return "the same case gets different answers" if context.unstable else ""
+
+
+REPAIRS = make_check("repairs", check_repairs, _find_skip_reason)

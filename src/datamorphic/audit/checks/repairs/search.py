@@ -1,0 +1,356 @@
+"""The search: many changes on a few rows, the best of them on more rows, and the last ones confirmed on rows kept apart.
+
+The losses of a row under a change also tell what the change would do to a group of rows alone. So groups cost no queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...._lazy import pd
+from ....runs.flow import ask
+from ....space.outputs import Outputs
+from ....space.points import Rows
+from ...check import CheckBudget, run_flow
+from ...conditions import Condition, build_conditions
+from ...context import CheckContext, round_down
+from ...judged_rows import JudgedRows
+from .changes import NO_CHANGE, SUBSTITUTED, Change
+from .judge import Gain, Judge, Losses, makes_less_likely
+
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+RowNumbers = npt.NDArray[np.intp]
+
+SCREENED_ROWS = 80  # with all changes
+SELECTED_ROWS = 240  # with the best of them
+SELECTED_CHANGES = 32
+TESTED_CHANGES = 16  # on all rows of the first half
+CONFIRMED_CHANGES = 8  # on the other half
+MAX_CHANGES_PER_COLUMN = 8  # among those selected
+MIN_SCREENED_ROWS = 30
+MIN_CONDITION_ROWS = 40
+MAX_ROWS_PER_QUERY = 5_000  # the budget is checked between queries
+TRIAL_ROWS = 2  # with a change that the system may refuse
+MIN_TIMED_ROWS = 500  # of a query that tells how fast the system is
+MIN_CLEARNESS = 1.5  # standard errors on the first half, for a change to be tested on the other
+PLAINNESS_PENALTY = 0.2  # standard errors by which a less plain change must be clearer
+CONDITION_PENALTY = 1.0  # standard errors by which a change of a group must be clearer than one of all rows
+SIGNIFICANCE = 0.01  # of all confirmed changes together
+MIN_REDUCTION = 0.10  # of the losses
+MIN_CERTAIN_REDUCTION = 0.04  # at the lower end of the interval
+MIN_EXPLAINED_LOSS = 0.5  # of the errors beyond those of the quick model
+MIN_REDUCTION_OTHERWISE = (
+    0.3  # of the losses, if the model is not worse than the quick one or the change explains less of it
+)
+MIN_ANSWERED_SHARE = 0.5  # of the rows, with a change
+NEAR_TIE = 1.64  # standard errors between two changes that explain about the same
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Trial:
+    """A change of all rows or of a group, with the losses after it."""
+
+    change: Change
+    condition: Condition | None
+    losses: Floats  # of the rows of the first half, or of all rows
+    clearness: float  # standard errors by which they are smaller
+
+    @property
+    def text(self) -> str:
+        """The change in words."""
+        return self.change.text if self.condition is None else f"{self.change.text} where {self.condition.text}"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Repair:
+    """A change that makes the answers fit the labels better, confirmed on rows that were not used to find it."""
+
+    change: Change
+    condition: Condition | None
+    gain: Gain
+    losses: Floats  # of all judged rows after it
+    runners_up: tuple[tuple[str, Gain], ...]  # other changes that were confirmed
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it changes."""
+        return self.change.columns
+
+
+@dataclass(eq=False, kw_only=True)
+class RepairSearch:
+    """Looks for changes of the inputs that make the answers fit the labels better."""
+
+    context: CheckContext
+    budget: CheckBudget
+    data: JudgedRows
+    judge: Judge
+    frame: pd.DataFrame = field(init=False)  # the judged rows, with the repairs so far
+    losses: Floats = field(init=False)  # with the repairs so far
+    search_rows: RowNumbers = field(init=False)
+    test_rows: RowNumbers = field(init=False)
+    conditions: list[Condition] = field(init=False)
+    tried: int = 0
+    seconds_per_row: float = 0.0  # of the queries so far; rows with changed types may be slower than given ones
+
+    def __post_init__(self) -> None:
+        self.frame = self.data.points.frame.reset_index(drop=True)
+        self.losses = self.data.errors
+        order = np.random.default_rng([self.context.seed, 41]).permutation(len(self.losses))
+        half = len(order) // 2
+        self.search_rows, self.test_rows = np.sort(order[:half]), np.sort(order[half:])
+        self.conditions = build_conditions(self.data.points, MIN_CONDITION_ROWS)
+
+    # -- queries -------------------------------------------------------------------------------------------------------
+
+    def change_rows(self, change: Change, rows: RowNumbers) -> pd.DataFrame | None:
+        """Return some of the rows with a change; None if it cannot be made."""
+        frame = self.frame.iloc[rows]
+        columns = self._change_columns(change, frame, rows)
+        return None if columns is None else frame.assign(**columns)
+
+    def _change_columns(
+        self, change: Change, frame: pd.DataFrame, rows: RowNumbers
+    ) -> dict[str, pd.Series[Any]] | None:
+        with suppress(ArithmeticError, TypeError, ValueError, AttributeError, KeyError), np.errstate(all="ignore"):
+            made = change.make(frame, self.data.rows[rows])
+            columns = {name: pd.Series(values, index=frame.index) for name, values in made.items()}
+            if any(column.dtype.kind == "f" and np.isinf(column.to_numpy()).any() for column in columns.values()):
+                return None
+            return columns
+        return None
+
+    def measure(self, changes: Sequence[Change], rows: RowNumbers, *, scores: bool = False) -> dict[Change, Losses]:
+        """Return the losses of some rows with each of the changes that the system accepts."""
+        losses: dict[Change, Losses] = {}
+        frame = self.frame.iloc[rows]
+        refused = self._find_refused([change for change in changes if change.risky], rows)
+        made = {
+            change: columns
+            for change in changes
+            if change not in refused and (columns := self._change_columns(change, frame, rows)) is not None
+        }
+        size = max(1, MAX_ROWS_PER_QUERY // max(1, len(rows)))
+        accepted = list(made)
+        for start in range(0, len(accepted), size):
+            batch = accepted[start : start + size]
+            outputs = self._query(self._join([made[change] for change in batch], frame), scores=scores)
+            for number, change in enumerate(batch):
+                part = outputs.take(slice(number * len(rows), (number + 1) * len(rows)))
+                if part.ok.mean() > MIN_ANSWERED_SHARE:
+                    losses[change] = self.judge.measure(part, rows)
+        self.tried = max(self.tried, len(losses))
+        return losses
+
+    @staticmethod
+    def _join(made: Sequence[Mapping[str, pd.Series[Any]]], frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows once per change, with the changed columns."""
+        joined = frame.take(np.tile(np.arange(len(frame)), len(made))).reset_index(drop=True)
+        for name in dict.fromkeys(name for columns in made for name in columns):
+            joined[name] = pd.concat([columns.get(name, frame[name]) for columns in made], ignore_index=True)
+        return joined
+
+    def _find_refused(self, changes: Sequence[Change], rows: RowNumbers) -> set[Change]:
+        """Return the changes of which the system refuses a few rows, so that no large batch fails row by row."""
+        rows = rows[:TRIAL_ROWS]
+        frame = self.frame.iloc[rows]
+        made = {
+            change: columns for change in changes if (columns := self._change_columns(change, frame, rows)) is not None
+        }
+        if not made:
+            return set(changes)
+        ok = self._query(self._join(list(made.values()), frame)).ok.reshape(len(made), len(rows))
+        accepted = np.flatnonzero(ok.all(axis=1)).tolist()
+        return set(changes) - {list(made)[place] for place in accepted}
+
+    def _query(self, frame: pd.DataFrame, *, scores: bool = False) -> Outputs:
+        start_seconds = self.context.clock.seconds
+        flow = ask(Rows(frame), scores=scores, note="repairs", fresh=True)
+        outputs = run_flow(self.context, self.budget, flow)
+        if len(frame) >= MIN_TIMED_ROWS:
+            self.seconds_per_row = max(self.seconds_per_row, (self.context.clock.seconds - start_seconds) / len(frame))
+        return outputs
+
+    def _count_rows(self, changes: int, limit: int, part: float) -> int:
+        """Return with how many rows, at most `limit`, some changes can be tried in a part of what is left of the budget."""
+        budget = self.budget.remaining(part)
+        rows = self.context.count_affordable(budget, limit, runs_per_case=max(1, changes), calls=5)
+        if budget.seconds is not None and self.seconds_per_row:
+            affordable = budget.seconds / (max(1, changes) * self.seconds_per_row)
+            rows = min(rows, limit if affordable >= limit else round_down(max(1.0, affordable)))
+        return rows
+
+    # -- the stages ----------------------------------------------------------------------------------------------------
+
+    def find_repair(self, changes: Sequence[Change], codings: CodingFinder | None = None) -> Repair | None:
+        """Return the change that explains most, if one is confirmed."""
+        limit = min(SCREENED_ROWS, len(self.search_rows))
+        count = self._count_rows(len(changes), limit, 0.5)
+        if count < MIN_SCREENED_ROWS <= limit:  # rather fewer changes than too few rows: the first ones matter most
+            changes = changes[: self._count_rows(MIN_SCREENED_ROWS, len(changes), 0.5)]
+            count = MIN_SCREENED_ROWS
+        rows, weights = self._draw_rows(count)
+        changes = [*changes, *(codings.list_changes(self, rows, weights) if codings is not None else ())]
+        trials = self._rank(self.measure(changes, rows), rows, weights)
+        promising = [trial.change for trial in self._take_some_per_column(trials)][:SELECTED_CHANGES]
+        refined = list(dict.fromkeys(similar for change in promising for similar in change.similar or (change,)))
+        count = self._count_rows(len(refined), min(SELECTED_ROWS, len(self.search_rows)), 0.5)
+        rows, weights = self._draw_rows(max(count, min(MIN_SCREENED_ROWS, limit)))
+        trials = self._rank(self.measure(refined, rows), rows, weights)
+        selected = list(dict.fromkeys(trial.change for trial in trials if trial.clearness > 0))
+        rows = self.search_rows
+        selected = selected[: max(1, min(TESTED_CHANGES, self._count_rows(len(rows), TESTED_CHANGES, 0.5)))]
+        trials = self._rank(self.measure(selected, rows), rows, np.ones(len(rows)))
+        trials = [trial for trial in trials if trial.clearness > MIN_CLEARNESS][:CONFIRMED_CHANGES]
+        changes = list(dict.fromkeys(trial.change for trial in trials))
+        return self._confirm(
+            trials, self.measure([NO_CHANGE, *changes], self.test_rows, scores=True) if changes else {}
+        )
+
+    def find_answer_repair(self, losses: Mapping[Change, Floats]) -> Repair | None:
+        """Return the change of the answers that explains most, if one is confirmed; the losses are those of all rows."""
+        rows = self.search_rows
+        self.tried = max(self.tried, len(losses))
+        errors = {change: Losses(errors=values[rows]) for change, values in losses.items()}
+        trials = self._rank(errors, rows, np.ones(len(rows)))
+        trials = [trial for trial in trials if trial.clearness > MIN_CLEARNESS][:CONFIRMED_CHANGES]
+        return self._confirm(
+            trials, {trial.change: Losses(errors=losses[trial.change][self.test_rows]) for trial in trials}
+        )
+
+    def accept(self, repair: Repair) -> None:
+        """Keep a repair, so that the next one is sought beside it."""
+        changed = self.change_rows(repair.change, np.arange(len(self.frame)))
+        if changed is None:
+            return
+        inside = np.ones(len(self.frame), dtype=bool) if repair.condition is None else repair.condition.inside
+        for name in repair.columns:
+            self.frame[name] = changed[name].where(inside, self.frame[name])
+        self.losses = repair.losses
+
+    def _draw_rows(self, count: int) -> tuple[RowNumbers, Floats]:
+        """Return rows of the first half, half of them answered wrongly, with the number of rows that they stand for."""
+        rng = np.random.default_rng([self.context.seed, 43])
+        rows = rng.permutation(self.search_rows)
+        if count >= len(rows):
+            return rows, np.ones(len(rows))
+        if self.judge.numeric:
+            return rows[:count], np.full(count, len(rows) / count)
+        wrong, right = rows[self.losses[rows] > 0], rows[self.losses[rows] == 0]
+        wrong_count = min(len(wrong), max(count // 2, count - len(right)))
+        right_count = min(len(right), count - wrong_count)
+        weights = np.repeat(
+            [len(wrong) / max(wrong_count, 1), len(right) / max(right_count, 1)], [wrong_count, right_count]
+        )
+        return np.concatenate([wrong[:wrong_count], right[:right_count]]), weights
+
+    def _rank(self, losses: Mapping[Change, Losses], rows: RowNumbers, weights: Floats) -> list[Trial]:
+        """Return each change with the group of rows in which it helps most clearly, and without a group; the clearest first."""
+        plain: dict[bytes, Change] = {}  # of changes with the same effect the plainest
+        for change in sorted(losses, key=lambda change: (not change.similar, change.plainness, len(change.columns))):
+            errors = losses[change].errors
+            if np.isfinite(errors).all():
+                plain.setdefault(errors.tobytes(), change)
+        usable = {change: losses[change].errors for change in plain.values()}
+        if not usable:
+            return []
+        masks = np.column_stack([np.ones(len(rows)), *(condition.inside[rows] for condition in self.conditions)])
+        gains = (self.losses[rows] - np.stack(list(usable.values()))) * weights
+        sums = gains @ masks
+        prior = 2 * np.square(gains).max() / 4 if self.judge.numeric else 2 * float(np.mean(weights)) ** 2
+        clearness = sums / np.sqrt(np.square(gains) @ masks + max(prior, 1e-300))
+        clearness[:, 1:] -= CONDITION_PENALTY
+        space = self.data.points.space
+        owners = np.array([space.names[condition.feature] for condition in self.conditions], dtype=object)
+        for number, change in enumerate(usable):  # part of a coding is no change of its own
+            if len(change.columns) == 1 and space.features[space.position(change.columns[0])].kind == "categorical":
+                clearness[number, 1:][owners == change.columns[0]] = -np.inf
+        trials = []
+        for number, (change, values) in enumerate(usable.items()):
+            best = int(clearness[number].argmax())
+            for place in dict.fromkeys((best, 0)):
+                trials.append(
+                    Trial(
+                        change=change,
+                        condition=self.conditions[place - 1] if place else None,
+                        losses=values,
+                        clearness=float(clearness[number, place]) - PLAINNESS_PENALTY * change.plainness,
+                    )
+                )
+        return sorted(trials, key=lambda trial: -trial.clearness)
+
+    def _take_some_per_column(self, trials: Sequence[Trial]) -> Iterator[Trial]:
+        counts: dict[tuple[str, ...], int] = {}
+        seen: set[Change] = set()  # of similar changes, the first
+        for trial in trials:
+            family = trial.change.similar[0] if trial.change.similar else trial.change
+            if family in seen or trial.clearness <= 0:
+                continue
+            seen.add(family)
+            counts[trial.change.columns] = counts.get(trial.change.columns, 0) + 1
+            if counts[trial.change.columns] <= MAX_CHANGES_PER_COLUMN:
+                yield trial
+
+    def _confirm(self, trials: Sequence[Trial], test_losses: Mapping[Change, Losses]) -> Repair | None:
+        """Test changes on the other half, and return the plainest of those that explain about as much as the best."""
+        confirmed: list[tuple[Trial, Gain, Floats]] = []
+        unchanged = test_losses.get(NO_CHANGE)
+        rows = self.test_rows
+        for place, trial in enumerate(trials):  # the clearest may use half of the significance, and so on
+            if trial.change not in test_losses:
+                continue
+            losses, test_loss = self.losses.copy(), test_losses[trial.change]
+            losses[self.search_rows], losses[rows] = trial.losses, test_loss.errors
+            inside = np.ones(len(losses), dtype=bool) if trial.condition is None else trial.condition.inside
+            losses = np.where(inside, losses, self.losses)
+            gain = self.judge.compare(self.losses[rows], losses[rows], rows)
+            if self._is_clear(gain, SIGNIFICANCE / 2 ** (place + 1)) and not (
+                unchanged is not None and makes_less_likely(unchanged, test_loss, inside[rows])
+            ):
+                confirmed.append((trial, gain, losses))
+        if not confirmed:
+            return None
+        _, _, best = min(confirmed, key=lambda item: item[2].sum())
+
+        def find_place(item: tuple[Trial, Gain, Floats]) -> tuple[bool, bool, bool, int, float]:
+            trial, _, losses = item
+            excess = losses - best
+            is_far = float(excess.sum()) > NEAR_TIE * float(excess.std()) * np.sqrt(len(excess))
+            plainness = trial.change.plainness
+            return is_far, plainness >= SUBSTITUTED, trial.condition is not None, plainness, float(losses.sum())
+
+        confirmed.sort(key=find_place)
+        trial, gain, losses = confirmed[0]
+        return Repair(
+            change=trial.change,
+            condition=trial.condition,
+            gain=gain,
+            losses=losses,
+            runners_up=tuple((other.text, other_gain) for other, other_gain, _ in confirmed[1:]),
+        )
+
+    def _is_clear(self, gain: Gain, significance: float) -> bool:
+        lost = float(self.losses.mean() - self.data.reference_errors.mean())
+        explains_loss = lost > 0 and gain.before - gain.after >= MIN_EXPLAINED_LOSS * lost
+        least = MIN_REDUCTION if explains_loss else MIN_REDUCTION_OTHERWISE
+        return (
+            gain.p_value <= significance
+            and gain.reduction.value >= least
+            and gain.reduction.low >= MIN_CERTAIN_REDUCTION
+            and gain.is_balanced
+        )
+
+
+class CodingFinder:
+    """Finds codings that are mixed up: categories, or small whole numbers, that the system takes for one another."""
+
+    def list_changes(self, search: RepairSearch, rows: RowNumbers, weights: Floats) -> list[Change]:
+        """Return the changes of codings that seem to help on some rows."""
+        raise NotImplementedError
