@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,21 +15,20 @@ from ...core.result import Example, Finding, Level, Measure
 from ...exploration.changes import format_value
 from ...space.points import Points
 from .foreign import ForeignSite, FormSite
-from .shrinking import Site
+from .shrinking import Site, is_real
 from .twins import PairedAnswers
-from .values import FeatureValues
+from .values import FeatureValues, count_decimals
 from .walks import Search
 
 CHECK = "disagreement"
 SiteKind = Literal["missing", "category", "edge", "range", "precision", "ignored", "tie", "score precision"]
 #: The width of a range, in sizes of its values, up to which double and single precision explain it.
-DOUBLE_PRECISION = 1e-12
+DOUBLE_PRECISION = 1e-9
 SINGLE_PRECISION = 1e-6
 MIN_ROUNDED_SITES = 3  # ranges of one feature, from which rounding may be their common cause
 MAX_ROUNDING_DECIMALS = 3
 MIN_ROUNDED_SHARE = 0.9  # of the differences, which vanish where both get a rounded value
-MIN_COMMON_FEATURES = 4  # and most features: the same kind of difference in so many of them has one cause
-MIN_COMMON_SHARE = 0.6
+MIN_COMMON_FEATURES = 4  # the same kind of difference in so many features has one cause: the libraries differ
 MAX_EXAMPLES = 3
 MAX_SITES_IN_TITLE = 3
 MAX_NAMES = 8
@@ -122,8 +121,7 @@ def classify(search: Search, site: Site) -> SiteKind:
         return "tie" if site.answers.ties.all() else "score precision"
     if site.is_one_value:
         return "category"
-    one_value = 10.0 ** -(feature.decimals or 0) if feature.decimals is not None else SINGLE_PRECISION * feature.width
-    return "edge" if site.high - site.low < one_value else "range"
+    return "edge" if site.is_narrow else "range"
 
 
 def _judge_level(search: Search, site: Site, kind: SiteKind, given_rows: int) -> Level:
@@ -131,7 +129,8 @@ def _judge_level(search: Search, site: Site, kind: SiteKind, given_rows: int) ->
         return "fault"
     feature = search.features[site.feature]
     is_far = kind in ("edge", "range") and (
-        feature.is_far(max(site.low, min(site.high, feature.high))) or feature.is_far(min(site.high, max(site.low, feature.low)))
+        feature.is_far(max(site.low, min(site.high, feature.high)))
+        or feature.is_far(min(site.high, max(site.low, feature.low)))
     )
     if kind in ("precision", "tie", "score precision") or site.answers.refused.all() or is_far:
         return "advice"
@@ -150,9 +149,9 @@ def _describe_site(search: Search, site: Site) -> Difference | None:
     names = [search.points.space.names[position] for position in site.changed]
     changed = {name: values[name] for name in names}
     range_share = ""
+    total = len(search.points)
     if not site.is_one_value and not np.isnan(site.code):
         inside = feature.count_between(site.low, site.high)
-        total = len(search.points)
         range_share = f"{inside:,} of {total:,} given rows ({format_percent(inside / total)}) have such a value"
     return Difference(
         features=(site.feature, *(position for position in site.changed if position != site.feature)),
@@ -184,13 +183,24 @@ def _format_range(search: Search, feature: FeatureValues, site: Site, kind: Site
     value = format_value(space.decode_value(site.feature, site.code))
     if site.is_one_value or site.low == site.high or kind == "edge":
         return f"is {value}"
-    if np.isinf(site.low) and np.isinf(site.high):
-        return f"is {value}, and for all other values that were tried"
-    if np.isinf(site.high):
-        return f"is at least {format_short(site.low)}"
-    if np.isinf(site.low):
-        return f"is at most {format_short(site.high)}"
-    return f"is between {format_short(site.low)} and {format_short(site.high)}"
+    open_low = site.low < feature.low - feature.width / 2  # beyond the data, where it ends says nothing
+    open_high = site.high > feature.high + feature.width / 2
+    low_text, high_text = _format_end(site.low, -1), _format_end(site.high, 1)
+    if open_low and open_high:
+        return f"is {value}, and for nearly all other values"
+    if open_high:
+        return f"is {low_text}"
+    if open_low:
+        return f"is {high_text}"
+    return f"is {low_text} and {high_text}"
+
+
+def _format_end(number: float, side: int) -> str:
+    """Return the end of a range in words: below 19 rather than at most 18.999999999999996."""
+    outer = float(np.nextafter(number, side * np.inf))
+    if count_decimals(outer) < count_decimals(number):
+        return f"{'below' if side > 0 else 'above'} {format_short(outer)}"
+    return f"{'at most' if side > 0 else 'at least'} {format_short(number)}"
 
 
 def _describe_foreign_site(search: Search, site: ForeignSite) -> Difference:
@@ -208,13 +218,24 @@ def _describe_foreign_site(search: Search, site: ForeignSite) -> Difference:
         given_rows=0,
         answers=site.answers,
         value_text=FOREIGN_WORDS[site.kind].format(names=name),
-        range_share=f"{site.count:,} of {pluralise(site.tried, 'row')} with such a value differ",
+        range_share=_describe_foreign_share(search, site),
     )
 
 
-def _is_real_answer(search: Search, answers: PairedAnswers) -> bool:
-    from .shrinking import is_real
+def _describe_foreign_share(search: Search, site: ForeignSite) -> str:
+    """Return how many rows differ with such a value, and whether the given rows have such values."""
+    parts = []
+    if not site.answers.refused.all():
+        parts.append(f"{site.count:,} of {pluralise(site.tried, 'row')} that got such a value differ")
+    if site.kind == "missing":
+        missing = int(np.isnan(search.points.codes[:, site.feature]).sum())
+        parts.append(f"the value is missing in {missing:,} of the {pluralise(len(search.points), 'given row')}")
+    elif site.kind != "type":
+        parts.append("no given row has such a value")
+    return ", and ".join(parts)
 
+
+def _is_real_answer(search: Search, answers: PairedAnswers) -> bool:
     return bool(is_real(search, answers).any())
 
 
@@ -294,24 +315,18 @@ def _group(search: Search, differences: Iterable[Difference]) -> list[tuple[str,
         refusal = _find_refusing_side(difference.answers)
         is_common = refusal >= 0 or difference.kind in ("precision", "score precision", "tie")
         feature = -1 if is_common else difference.features[0]
-        kind = "edge" if difference.kind == "range" and feature >= 0 and _has_edge(differences, feature) else difference.kind
-        by_key[(kind, difference.level, refusal, feature)].append(difference)
+        by_key[(difference.kind, difference.level, refusal, feature)].append(difference)
     features_by_kind: dict[tuple[Any, ...], list[tuple[Any, ...]]] = defaultdict(list)
     for key in by_key:
         features_by_kind[key[:3]].append(key)
     groups = []
     for (kind, *_), keys in features_by_kind.items():
         is_foreign = kind in FOREIGN_WORDS
-        share = len(keys) / max(1, len(search.points.space.scalars))
-        if is_foreign and len(keys) >= MIN_COMMON_FEATURES and share >= MIN_COMMON_SHARE:
+        if is_foreign and len(keys) >= MIN_COMMON_FEATURES:
             groups.append((kind, [difference for key in keys for difference in by_key[key]]))
         else:
             groups += [(kind, by_key[key]) for key in keys]
     return groups
-
-
-def _has_edge(differences: Iterable[Difference], feature: int) -> bool:
-    return False
 
 
 def _find_refusing_side(answers: PairedAnswers) -> int:
@@ -326,21 +341,25 @@ def _find_refusing_side(answers: PairedAnswers) -> int:
 
 def _build_finding(search: Search, kind: str, group: list[Difference]) -> Finding:
     names = list(dict.fromkeys(search.points.space.names[difference.features[0]] for difference in group))
-    shown_names = join_names(names[:MAX_NAMES]) if len(names) <= MAX_NAMES else (
-        f"{', '.join(names[:MAX_NAMES])} and {pluralise(len(names) - MAX_NAMES, 'more feature')}"
+    shown_names = (
+        join_names(names[:MAX_NAMES])
+        if len(names) <= MAX_NAMES
+        else (f"{', '.join(names[:MAX_NAMES])} and {pluralise(len(names) - MAX_NAMES, 'more feature')}")
     )
     order = sorted(group, key=lambda difference: (len(difference.features), -difference.answers.severity.max()))
     first = order[0]
     given_rows = max(difference.given_rows for difference in group)
     refusing_side = _find_refusing_side(first.answers)
     title = _write_title(kind, order, names, shown_names, refusing_side)
-    further = dict.fromkeys(search.points.space.names[place] for difference in group for place in difference.features[1:])
+    further = dict.fromkeys(
+        search.points.space.names[place] for difference in group for place in difference.features[1:]
+    )
     parts = [_capitalise(first.example.text) + "."]
     if first.site is not None and len(first.features) > 1:
         parts.append(f"It also needs the value of {join_names(list(further)[:MAX_NAMES])} in the example.")
-    if kind in FOREIGN_WORDS and first.site is None:
-        parts.append(_capitalise(first.range_share) + ".")
-    elif first.range_share and kind in ("edge", "range"):
+    if (kind in FOREIGN_WORDS and first.site is None and first.range_share) or (
+        first.range_share and kind in ("edge", "range")
+    ):
         parts.append(_capitalise(first.range_share) + ".")
     if kind == "precision":
         parts.append(_describe_gaps(search, order))
@@ -364,16 +383,16 @@ def _build_finding(search: Search, kind: str, group: list[Difference]) -> Findin
         columns=tuple(names),
         affected_rows=given_rows,
         rows=len(search.points),
-        answer_changes=any((difference.answers.answers_differ | difference.answers.refused).any() for difference in group),
+        answer_changes=any(
+            (difference.answers.answers_differ | difference.answers.refused).any() for difference in group
+        ),
         effect=float(np.nanmax(first.answers.gaps)) if not np.isnan(first.answers.gaps).all() else None,
         inputs="given" if given_rows else "changed",
         cause=f"disagreement {kind} {names[0]}",
     )
 
 
-def _write_title(
-    kind: str, group: list[Difference], names: list[str], shown_names: str, refusing_side: int
-) -> str:
+def _write_title(kind: str, group: list[Difference], names: list[str], shown_names: str, refusing_side: int) -> str:
     if kind in FOREIGN_WORDS and group[0].site is None:
         where = FOREIGN_WORDS[kind].format(names=shown_names)
     elif kind == "precision":
@@ -402,7 +421,9 @@ def _join_values(texts: list[str]) -> str:
 
 def _describe_gaps(search: Search, group: list[Difference]) -> str:
     sites = [difference.site for difference in group if difference.site is not None]
-    widest = max(sites, key=lambda site: (site.high - site.low) / max(abs(site.code), search.features[site.feature].width))
+    widest = max(
+        sites, key=lambda site: (site.high - site.low) / max(abs(site.code), search.features[site.feature].width)
+    )
     name = search.points.space.names[widest.feature]
     inside = sum(search.features[site.feature].count_between(site.low, site.high) for site in sites)
     return (
@@ -416,7 +437,8 @@ def _describe_rows(search: Search, count: int) -> str:
     total = pluralise(len(search.points), "given row")
     if not count:
         return f"None of the {total} differs like this, so at most {format_percent(share.high)} of such rows do (95%)."
-    return f"{count:,} of the {total} differ like this ({format_percent(share.value)}, {format_percent(share.low)} to {format_percent(share.high)})."
+    value, low, high = map(format_percent, share)
+    return f"{count:,} of the {total} differ like this ({value}, {low} to {high})."
 
 
 def _capitalise(text: str) -> str:
@@ -465,7 +487,9 @@ def _build_given_finding(search: Search, differences: Sequence[Difference]) -> l
     row = int(np.where(rest, search.given.severity, 0.0).argmax())
     answers = search.given.take(np.array([row]))
     case = extract_row(search.points.take(np.array([row])).frame, 0)
-    is_small = not any(_is_real_answer(search, search.given.take(np.array([place]))) for place in np.flatnonzero(rest)[:100])
+    is_small = not any(
+        _is_real_answer(search, search.given.take(np.array([place]))) for place in np.flatnonzero(rest)[:100]
+    )
     is_small &= not search.given.answers_differ[rest].any() or search.twins.numeric
     what = "answers" if (search.given.answers_differ | search.given.refused)[rest].any() else "scores"
     example = _build_example(row, case, {}, answers)
@@ -490,6 +514,3 @@ def _build_given_finding(search: Search, differences: Sequence[Difference]) -> l
             cause="disagreement given",
         )
     ]
-
-
-Describe = Callable[[Search], str]

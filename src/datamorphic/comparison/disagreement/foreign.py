@@ -81,7 +81,9 @@ def find_foreign_sites(search: Search) -> list[ForeignSite]:
     frame = search.points.take(rows).frame
     probes = _list_probes(search, frame)
     first = _ask_probes(search, frame, probes, 1)
-    refused = [probe for probe, answers in zip(probes, first, strict=True) if not (answers.old.ok & answers.new.ok).all()]
+    refused = [
+        probe for probe, answers in zip(probes, first, strict=True) if not (answers.old.ok & answers.new.ok).all()
+    ]
     sites = [
         _build_site(probe, rows, frame, answers)
         for probe, answers in zip(probes, first, strict=True)
@@ -106,9 +108,7 @@ def _list_probes(search: Search, frame: pd.DataFrame) -> list[ForeignProbe]:
     ]
 
 
-def _ask_probes(
-    search: Search, frame: pd.DataFrame, probes: list[ForeignProbe], count: int
-) -> list[PairedAnswers]:
+def _ask_probes(search: Search, frame: pd.DataFrame, probes: list[ForeignProbe], count: int) -> list[PairedAnswers]:
     """Return the answers to the first rows of each probe: those that keep the types of the columns in one query."""
     answers: dict[int, PairedAnswers] = {}
     common = [place for place, probe in enumerate(probes) if probe.column.dtype == frame[probe.name].dtype]

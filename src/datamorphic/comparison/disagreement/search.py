@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,7 @@ from ...space.points import Batch, Points
 from ...systems.base import Executor, ScoreRequest
 from .findings import build_findings
 from .foreign import ForeignSite, FormSite, find_foreign_sites, find_form_sites
-from .shrinking import shrink
+from .shrinking import Site, shrink
 from .twins import QUERY_OPTIONS, SystemQuery, Twins, ask_twin, query_directly
 from .walks import Search
 
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from ..context import ComparisonContext
 
 DEFAULT_SECONDS = 20.0
-SHARE_OF_SEARCH = 0.6  # of the time; the rest is for shrinking
+SHARE_OF_SEARCH = 0.6  # of the time; the rest is for shrinking,
+SHARE_OF_SHRINKING = 0.9  # and for reporting
 
 
 def find_disagreements(context: ComparisonContext, budget: Budget) -> list[Finding]:
@@ -61,17 +63,15 @@ def compare_twins(
     foreign_sites: list[ForeignSite] = []
     form_sites: list[FormSite] = []
     search.ask_given_rows()
-    try:
+    with suppress(OutOfBudget):  # what was found so far is reported
         if len(search.agreeing):
             form_sites = find_form_sites(search)
             foreign_sites = find_foreign_sites(search)
             search.explore()
-    except OutOfBudget:  # what was found so far is reported
-        pass
-    end = start + seconds * 0.95
+    sites: list[Site] = []
+    end = start + seconds * SHARE_OF_SHRINKING
     with np.errstate(all="ignore"):
-        try:
+        with suppress(OutOfBudget):
             sites = shrink(search)
-        except OutOfBudget:
-            sites = []
+        end = start + seconds
         return build_findings(search, sites, foreign_sites, form_sites)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,12 +12,13 @@ from ...errors import OutOfBudget
 from ...space.features import Codes, Mask
 from ...space.points import Points
 from .twins import PairedAnswers
-from .values import bisect_codes, find_roundest
+from .values import FeatureValues, bisect_codes, find_roundest
 from .walks import NO_FEATURE, Cases, Positions, Search
 
 MAX_CASES = 400  # that are shrunk
 MAX_CASES_PER_FEATURE = 40  # of walks along one feature, with different values
 MAX_CASES_WITHOUT_FEATURE = 100  # crossed rows and borders
+MAX_FEATURES_AT_FAULT = 4  # of a case, of which the range is measured
 SITE_ROUNDS = 3  # in which further ranges of the same features are looked for
 SITES_PER_ROUND = 4  # and feature
 ROUNDED_DECIMALS = 4
@@ -40,6 +42,7 @@ class Site:
     answers: PairedAnswers  # to the case
     real_gap: bool  # whether single precision or a tie cannot explain the difference
     is_one_value: bool = False  # of a feature without an order
+    is_narrow: bool = False  # whether the range is an edge, with room for one value of the data at most
 
 
 def shrink(search: Search) -> list[Site]:
@@ -47,10 +50,8 @@ def shrink(search: Search) -> list[Site]:
     if not search.disagreements:
         return []
     cases, answers = _select_cases(search)
-    try:
+    with suppress(OutOfBudget):
         cases, answers = _restore_values(search, cases, answers)
-    except OutOfBudget:
-        pass
     changed = find_changes(search.points, cases)
     order = np.lexsort((-answers.severity, changed.sum(axis=1)))
     cases, answers, changed = cases.take(order), answers.take(order), changed[order]
@@ -162,9 +163,7 @@ def _choose_main_features(search: Search, cases: Cases, changed: Mask) -> Positi
     return np.where(is_needed, walked, main)
 
 
-def _find_sites(
-    search: Search, cases: Cases, answers: PairedAnswers, changed: Mask, main: Positions
-) -> list[Site]:
+def _find_sites(search: Search, cases: Cases, answers: PairedAnswers, changed: Mask, main: Positions) -> list[Site]:
     """Return the ranges in which the systems differ; cases in a range that is known are covered by it."""
     sites: list[Site] = []
     open_cases = changed.any(axis=1)
@@ -180,16 +179,45 @@ def _find_sites(
         if not chosen:
             break
         selection = np.array(chosen)
-        lows, highs = _find_ranges(search, cases.take(selection), main[selection])
+        main[selection], lows, highs = _find_narrowest_ranges(search, cases.take(selection), changed[selection])
         sites += _build_sites(search, cases, answers, changed, main, selection, lows, highs)
         open_cases[selection] = False
         for site in sites:
             values = cases.codes[:, site.feature]
-            inside = (values >= site.low) & (values <= site.high) if not np.isnan(site.code) else np.isnan(values)
+            inside: Mask = np.isnan(values)
+            if not np.isnan(site.code):
+                inside = (values >= site.low) & (values <= site.high)
             if len(site.changed) > 1:  # it needs its other features, too
                 inside &= main == site.feature
             open_cases &= ~inside
     return _drop_covered(sites)
+
+
+def _find_narrowest_ranges(search: Search, cases: Cases, changed: Mask) -> tuple[Positions, Codes, Codes]:
+    """Return the feature at fault of each case, and its range: of several that it needs, the one with the least freedom."""
+    needed = changed.copy()
+    needed[changed.sum(axis=1) > MAX_FEATURES_AT_FAULT] &= (
+        np.cumsum(changed, axis=1)[changed.sum(axis=1) > MAX_FEATURES_AT_FAULT] <= MAX_FEATURES_AT_FAULT
+    )
+    owners, features = np.nonzero(needed)
+    lows, highs = _find_ranges(search, cases.take(owners), features)
+    sizes = np.array(
+        [_measure_freedom(search.features[f], low, high) for f, low, high in zip(features, lows, highs, strict=True)]
+    )
+    order = np.lexsort((sizes, owners))
+    _, first = np.unique(owners[order], return_index=True)
+    best = order[first]
+    return features[best], lows[best], highs[best]
+
+
+def _measure_freedom(feature: FeatureValues, low: float, high: float) -> float:
+    """Return how many of the values of a feature show a difference, as a share."""
+    if not feature.is_number:
+        return 1.0 / max(2, len(feature.grid))
+    if np.isnan(low):
+        return 0.0
+    inner_low, inner_high = max(low, feature.low - feature.width), min(high, feature.high + feature.width)
+    return float(max(0.0, inner_high - inner_low) / feature.width)
 
 
 def _find_ranges(search: Search, cases: Cases, main: Positions) -> tuple[Codes, Codes]:
@@ -204,7 +232,9 @@ def _find_ranges(search: Search, cases: Cases, main: Positions) -> tuple[Codes, 
     for start in range(0, len(places), max(1, MAX_ROWS_PER_QUERY // (THIN_GRID + 10))):
         part = places[start : start + max(1, MAX_ROWS_PER_QUERY // (THIN_GRID + 10))]
         grids = [_thin_grid(search, cases, int(place), int(main[place])) for place in part]
-        codes = np.concatenate([np.repeat(cases.codes[[place]], len(grid), axis=0) for place, grid in zip(part, grids, strict=True)])
+        codes = np.concatenate(
+            [np.repeat(cases.codes[[place]], len(grid), axis=0) for place, grid in zip(part, grids, strict=True)]
+        )
         codes[np.arange(len(codes)), np.repeat(main[part], [len(grid) for grid in grids])] = np.concatenate(grids)
         if search.twins.is_late():
             break
@@ -280,7 +310,9 @@ def _build_sites(
     if not search.twins.is_late():
         rounded = search.twins.ask(Points(search.points.space, codes))
         was_real = is_real(search, outcome)
-        use = rounded.differ & (is_real(search, rounded) | ~was_real) & (rounded.answers_differ | ~outcome.answers_differ)
+        use = (
+            rounded.differ & (is_real(search, rounded) | ~was_real) & (rounded.answers_differ | ~outcome.answers_differ)
+        )
         outcome = _replace(outcome, np.flatnonzero(use), rounded.take(np.flatnonzero(use)))
         codes = np.where(use[:, None], codes, cases.codes[selection])
     else:
@@ -298,20 +330,26 @@ def _build_sites(
             answers=outcome.take(np.array([place])),
             real_gap=bool(real[place]),
             is_one_value=not search.features[features[place]].is_number,
+            is_narrow=bool(highs[place] - lows[place] < search.features[features[place]].one_value),
         )
         for place in every
     ]
 
 
 def _drop_covered(sites: list[Site]) -> list[Site]:
-    """Return the sites without those that a simpler site explains: one whose feature and value they share."""
+    """Return the sites without those that a simpler site explains.
+
+    A case that needs several features is explained by a simpler site at one of them: with the same value, or if the case
+    only says for which values of the other features the difference shows.
+    """
     accepted: list[Site] = []
     for site in sorted(sites, key=lambda site: len(site.changed)):
+        simpler = [other for other in accepted if len(other.changed) < len(site.changed)]
         is_covered = any(
             other.feature in site.changed
-            and len(other.changed) < len(site.changed)
-            and (other.low <= site.codes[other.feature] <= other.high)
-            for other in accepted
+            and (other.feature != site.feature or other.low <= site.codes[other.feature] <= other.high)
+            and (not site.is_narrow or other.low <= site.codes[other.feature] <= other.high)
+            for other in simpler
         )
         is_repeated = any(
             other.feature == site.feature and (other.low, other.high, other.code) == (site.low, site.high, site.code)

@@ -119,6 +119,11 @@ class Twins:
         self._follows_scores = False  # whether the answer is the class with the best score
 
     @property
+    def shows_more_than_labels(self) -> bool:
+        """Whether numbers or scores show small differences, too."""
+        return self.numeric or self.with_scores
+
+    @property
     def tolerance_text(self) -> str:
         """The tolerance in words."""
         noun = "numbers" if self.numeric else "scores"
@@ -256,7 +261,9 @@ class Twins:
         """Return the columns of the new scores in the order of the old classes, if both declare their classes."""
         if self.old.labels is None or self.new.labels is None or self.old.score_kind == "pairwise":
             return slice(None)
-        old_texts, new_texts = (list(_to_class_texts(_as_objects(system.labels or ()))) for system in (self.old, self.new))
+        old_texts, new_texts = (
+            list(_to_class_texts(_as_objects(system.labels or ()))) for system in (self.old, self.new)
+        )
         if old_texts == new_texts or sorted(old_texts) != sorted(new_texts):
             return slice(None)
         if new.scores is None or new.scores.shape[1] != len(new_texts):

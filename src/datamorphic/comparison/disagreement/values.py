@@ -16,9 +16,43 @@ import numpy.typing as npt
 from ...space.features import LARGEST_INTEGER, Categorical, Codes, Feature, Mask
 from ...space.points import Points
 
-USUAL_EDGES = (0, 1, 2, 3, 5, 7, 10, 12, 14, 16, 18, 20, 21, 24, 25, 30, 31, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85, 90)
-USUAL_EDGES += (100, 120, 150, 180, 200, 250, 300, 365, 500, 600, 650, 700, 720, 750, 800, 850, 1_000, 2_000, 5_000, 10_000)
-USUAL_EDGES += (16_777_216, 25_000, 50_000, 100_000, 1_000_000)
+#: Numbers at which people cut ages, counts, amounts, durations and scores.
+USUAL_EDGES = [
+    *(
+        0,
+        1,
+        2,
+        3,
+        5,
+        7,
+        10,
+        12,
+        14,
+        16,
+        18,
+        20,
+        21,
+        24,
+        25,
+        30,
+        31,
+        35,
+        40,
+        45,
+        50,
+        55,
+        60,
+        65,
+        70,
+        75,
+        80,
+        85,
+        90,
+        100,
+    ),
+    *(120, 150, 180, 200, 250, 300, 365, 500, 600, 650, 700, 720, 750, 800, 850, 1_000, 2_000, 5_000, 10_000, 25_000),
+    *(50_000, 100_000, 1_000_000, 2**24),
+]
 QUANTILES = 25
 MAX_ROUND_NUMBERS = 60  # within the range of the data
 MAX_CATEGORIES = 50
@@ -26,6 +60,7 @@ MAX_CATEGORIES = 50
 OUTER_WIDTHS = (0.01, 0.1, 1.0, 10.0)
 HUGE_WIDTHS = 1e6
 FAR_WIDTHS = 5.0  # from where a value is far outside of the data
+EDGE_SHARE = 1e-6  # of the range of data with full precision
 MAX_DECIMALS = 6  # of data that were rounded; more are full precision
 MAX_DIGITS_TO_BE_PLAUSIBLE = 3  # of a value of a column with full precision
 MAX_BISECTIONS = 70  # all floats lie within 64
@@ -67,6 +102,11 @@ class FeatureValues:
         """The range of the data; 1 if there is only one value."""
         return self.high - self.low or 1.0
 
+    @property
+    def one_value(self) -> float:
+        """The distance of neighbouring values of the data, by their decimals: a narrower range is an edge."""
+        return 10.0**-self.decimals if self.decimals is not None else EDGE_SHARE * self.width
+
     def count_between(self, low: float, high: float) -> int:
         """Return how many of the given rows have a value in a range."""
         return int(np.searchsorted(self.values, high, "right") - np.searchsorted(self.values, low, "left"))
@@ -82,7 +122,10 @@ class FeatureValues:
             return bool(low <= round_half_up((low + high) / 2, self.decimals) <= high) or (
                 count_decimals(value) <= self.decimals
             )
-        return value == 0 or len(f"{abs(value):.15g}".replace(".", "").strip("0").lstrip("0")) <= MAX_DIGITS_TO_BE_PLAUSIBLE
+        return (
+            value == 0
+            or len(f"{abs(value):.15g}".replace(".", "").strip("0").lstrip("0")) <= MAX_DIGITS_TO_BE_PLAUSIBLE
+        )
 
 
 def describe_values(points: Points, position: int) -> FeatureValues:
@@ -282,7 +325,10 @@ def bisect_codes(
                     continue
                 right[lane], right_signals[lane] = numbers[place, columns[first]], inner_signals[place, columns[first]]
             if first > 0:
-                left[lane], left_signals[lane] = numbers[place, columns[first - 1]], inner_signals[place, columns[first - 1]]
+                left[lane], left_signals[lane] = (
+                    numbers[place, columns[first - 1]],
+                    inner_signals[place, columns[first - 1]],
+                )
         if signals is not None:
             with np.errstate(invalid="ignore"):
                 going_on &= ~(np.abs(left_signals - right_signals)[active] <= smallest_jump)

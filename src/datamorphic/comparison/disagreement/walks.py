@@ -23,6 +23,8 @@ MAX_ROWS_PER_QUERY = 20_000  # the clock is read between queries
 MAX_WALK_CASES = 60_000  # of one round
 MIN_WALK_ROWS = 3  # per round and feature
 WALK_ROWS = (6, 12, 16)  # real rows, then rows crossed from two real ones, then rows near a border
+LABEL_FACTOR = 2  # more rows where only labels are seen: few of them are close to a border
+CATEGORY_ROWS = 400  # that get all categories
 HYBRID_ROWS = 1_500
 HYBRID_SHARES = (0.15, 0.5)  # of the values that a row gets from another row
 BORDER_PAIRS = 60
@@ -93,11 +95,13 @@ class Search:
     def explore(self) -> None:
         """Search beyond the given rows, until the time is over."""
         try:
-            self._walk(self._choose_rows(WALK_ROWS[0]))
+            counts = [count * (1 if self.twins.shows_more_than_labels else LABEL_FACTOR) for count in WALK_ROWS]
+            self._walk(self._choose_rows(counts[0]))
+            self._try_categories(self._choose_rows(CATEGORY_ROWS))
             agreeing_hybrids = self._ask(self._cross_rows(HYBRID_ROWS))
-            self._walk(_sample(agreeing_hybrids, WALK_ROWS[1], self.rng))
+            self._walk(_sample(agreeing_hybrids, counts[1], self.rng))
             self._explore_borders(BORDER_PAIRS)
-            self._walk(self._choose_border_rows(WALK_ROWS[2]))
+            self._walk(self._choose_border_rows(counts[2]))
         except OutOfBudget:
             return
 
@@ -160,7 +164,7 @@ class Search:
 
     def _find_nearest(self, rows: Positions) -> Positions:
         """Return for each row the given row without a difference that has the most values in common with it."""
-        candidates = self.agreeing[: 2_000]
+        candidates = self.agreeing[:2_000]
         codes = self.points.codes
         widths = np.array([feature.width for feature in self.features])
         nearest = np.empty(len(rows), dtype=np.intp)
@@ -174,6 +178,15 @@ class Search:
         return nearest
 
     # -- walks along one feature -----------------------------------------------------------------------------------
+
+    def _try_categories(self, bases: Cases) -> None:
+        """Give every feature without an order all of its values, in many rows: there are few values."""
+        places = [place for place, feature in enumerate(self.features) if not feature.is_number]
+        sizes = [len(self.features[place].grid) for place in places]
+        if not sum(sizes):
+            return
+        bases = bases.take(np.arange(min(len(bases), max(1, MAX_ROWS_PER_QUERY // sum(sizes)))))
+        self._ask(Cases.concat([_vary(bases, place, self.features[place].grid) for place in places]))
 
     def _walk(self, bases: Cases) -> None:
         """Give every feature of some rows all values of its grid, and follow the jumps between them to the last float."""
@@ -218,7 +231,9 @@ class Search:
                 steps = np.nan_to_num(np.abs(np.diff(signals, axis=1)))
             is_change = (labels[:, 1:] != labels[:, :-1]) & both_agree
             sizes = np.where(is_change, 2.0, 0.0) + np.minimum(steps.max(axis=2), 1.0)
-            sizes = np.where(both_agree & (is_change | (steps.max(axis=2) > MIN_JUMP * self.twins.tolerance)), sizes, 0.0)
+            sizes = np.where(
+                both_agree & (is_change | (steps.max(axis=2) > MIN_JUMP * self.twins.tolerance)), sizes, 0.0
+            )
             chosen = _choose_cells(sizes, self.rng)
             if not len(chosen[0]):
                 continue
@@ -305,8 +320,8 @@ class Search:
             return np.where(numeric & ~np.isnan(mixed), mixed, chosen)
 
         every = np.arange(len(rows))
+        start_labels, start_signals, end_signals = labels[rows], signals[rows], signals[others]
         for side in (0, 1):
-            start_labels, start_signals, end_signals = labels[rows], signals[rows], signals[others]
 
             def decide(shares: Codes, lanes: Positions, side: int = side) -> tuple[Mask, Codes]:
                 self._raise_if_late()
@@ -319,8 +334,7 @@ class Search:
 
             left, right = bisect_codes(np.zeros(len(rows)), np.ones(len(rows)), np.zeros(len(rows), dtype=bool), decide)
             codes = np.concatenate([mix(left, every), mix(right, every)])
-            border = Cases(codes=codes, rows=np.tile(rows, 2), walked=np.full(2 * len(rows), NO_FEATURE))
-            self._borders.append(self._ask(border))
+            self._ask(Cases(codes=codes, rows=np.tile(rows, 2), walked=np.full(2 * len(rows), NO_FEATURE)))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
