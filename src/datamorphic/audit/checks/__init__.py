@@ -11,6 +11,7 @@ from .curves.check import CURVES
 from .declared import INVARIANT, MONOTONE, PROTECTED
 from .dependence import DEPENDENCE
 from .drift.check import DRIFT
+from .edges import EDGES
 from .health import BATCHES, REPEATS
 from .identifiers import DUPLICATES, IDENTIFIERS
 from .image import PIXELS
@@ -47,6 +48,7 @@ CHECKS: tuple[Check, ...] = (
     PIXELS,
     TEXTS,
     INTERFACE,
+    EDGES,
     CURVES,
     DEPENDENCE,
     RESPONSE,

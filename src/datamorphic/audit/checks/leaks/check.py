@@ -46,6 +46,9 @@ MIN_SKILL_OF_COPY, MIN_GAP_OF_COPY = (
     0.65,
     0.5,
 )  # the same if other columns are too few, or know too little, to compare with
+MIN_CODES = 20  # different codes, nearly each of which goes with one label
+MIN_SKILL_OF_CODES, MIN_GAP_OF_CODES = 0.5, 0.2
+MIN_COVERAGE_OF_VALUE = 0.45  # of the rows of the label that have a value, if other columns cannot be compared with it
 MIN_DECIDED_SHARE = 0.02  # of the answers that change with a column, so that a leak in it is more than advice
 MIN_DECIDED_SHARE_OF_STRONG = 0.05  # the same for columns that are suspect because they tell so much
 MAX_ENCODED_CLASSES = 5  # whose mean labels are compared with columns
@@ -231,9 +234,17 @@ def _describe_presence(search: _Search, presence: Presence) -> _Sign | None:
     if presence.is_value:
         rows, features = search.rows, search.context.space.features
         independence = measure_presence_independence(rows, features, search.skills, presence, search.context.seed)
-        if independence is None or independence > MAX_DEPENDENCE_OF_LEAK:
+        if independence is None:
+            place = list(search.skills.columns).index(presence.column)
+            rivals = [other for other in np.argsort(-search.skills.values).tolist() if other != place]
+            gap_low = search.skills.measure_gap(place, rivals[0]).low if rivals else 0.0
+            if presence.coverage < MIN_COVERAGE_OF_VALUE or gap_low < MIN_NAMED_GAP:
+                return None
+            extra = " It tells far more than any other feature."
+        elif independence > MAX_DEPENDENCE_OF_LEAK:
             return None
-        extra = " Among these rows it goes with no other feature, although the other features go together."
+        else:
+            extra = " Among these rows it goes with no other feature, although the other features go together."
     return _Sign(
         name=name,
         title=f"{name} is {presence.filled} for rows labelled {label} only: it may be recorded after the outcome",
@@ -287,11 +298,12 @@ def _judge_strongest(search: _Search) -> None:
         return
     features = search.context.space.features
     independence = measure_independence(rows, features, skills, first, search.context.seed)
-    is_unlike_all = (
-        independence is None
-        and has_two_levels(rows, skills.columns[first])
-        and skill >= MIN_SKILL_OF_COPY
-        and gap.low >= MIN_GAP_OF_COPY
+    column = skills.columns[first]
+    is_code = isinstance(features[column], Categorical) and len(np.unique(rows.codes[:, column])) >= MIN_CODES
+    is_unlike_all = independence is None and (
+        has_two_levels(rows, column, is_code)
+        and skill >= (MIN_SKILL_OF_CODES if is_code else MIN_SKILL_OF_COPY)
+        and gap.low >= (MIN_GAP_OF_CODES if is_code else MIN_GAP_OF_COPY)
     )
     if is_unlike_all or (independence is not None and independence <= MAX_DEPENDENCE_OF_LEAK):
         reason = (
@@ -303,7 +315,9 @@ def _judge_strongest(search: _Search) -> None:
         search.signs.append(
             _Sign(
                 name=name,
-                title=f"{name} looks like the label with noise: it tells far more than any other feature",
+                title=f"Nearly each code of {name} goes with one label: it may have been given out after the outcome"
+                if is_code
+                else f"{name} looks like the label with noise: it tells far more than any other feature",
                 detail=f"{strength} {reason}",
                 remedy=AFTERWARDS.format(name=name),
                 decided_share=MIN_DECIDED_SHARE_OF_STRONG,

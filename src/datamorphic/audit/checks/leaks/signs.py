@@ -29,6 +29,7 @@ MIN_ZERO_COVERAGE = 0.5  # of the rows of the label, where "not filled" means ze
 MAX_CATEGORIES = 20  # of a column that are looked at, the most frequent ones
 MIN_AMOUNTS = 5  # different values other than zero: a column with fewer is a code, of which zero is one
 MIN_WORD_COVERAGE = 0.2  # of the texts of the label that have a word
+MIN_DIFFERENT_TEXTS = 8
 MIN_WORD_LIFT = 0.4
 MAX_RIVAL_SHARE = 0.4  # of the lift of the best word that any other word reaches
 
@@ -37,6 +38,8 @@ MAX_DEPENDENCE_OF_LEAK = 0.03  # the share of its variance, within a class, that
 MIN_DEPENDENCE_OF_OTHERS = 0.1  # the same of the strongest other columns: features of real things go together
 MIN_SKILL_OF_OTHERS = 0.03
 MAX_VALUES_OF_COPY = 30
+MIN_ROWS_PER_CODE = 5
+MAX_SPOILT_SHARE, MAX_SPOILT_SHARE_OF_CODES = 0.02, 0.1  # of the rows, whose value goes with several labels
 MIN_SHARE_OF_COPY = 0.8  # of the rows with a value that have the same label
 COMPARED_COLUMNS = 3
 
@@ -69,6 +72,7 @@ class Presence:
     others: str  # the rest of the rows, in the same way: "missing", "zero or missing", "filled", "another value"
     is_value: bool = False  # whether it is one value among others, which many features of real things have
     mask: Mask  # of the rows in question
+    coverage: float  # the share of the rows of the label that are in the state
 
 
 def find_outcome_word(name: str) -> str:
@@ -171,6 +175,7 @@ def _judge_presence(rows: LabelledRows, column: int, state: _State, halves: Mask
         others=state.others,
         is_value=state.is_value,
         mask=mask,
+        coverage=count / max(1, int(has_label.sum())),
     )
 
 
@@ -258,25 +263,43 @@ def _measure_dependence(
     return max(largest) if largest else None
 
 
-def has_two_levels(rows: LabelledRows, column: int) -> bool:
-    """Tell whether a column has few values, in nearly all of which nearly all rows have the same label."""
+def has_two_levels(rows: LabelledRows, column: int, is_code: bool) -> bool:
+    """Tell whether nearly all rows with a value of a column have the same label, for nearly all of its values.
+
+    Numbers must have few values: along a number, a label that goes with it changes gradually or once. Codes need some rows each.
+    """
     values = rows.codes[:, column]
     distinct, inverse = np.unique(values, return_inverse=True)
-    if rows.numbers or len(distinct) > MAX_VALUES_OF_COPY:
+    limit = len(values) / MIN_ROWS_PER_CODE if is_code else MAX_VALUES_OF_COPY
+    if rows.numbers or len(distinct) > limit:
         return False
     table = np.zeros((len(distinct), len(rows.classes)))
     np.add.at(table, (inverse.reshape(-1), rows.labels), 1)
-    return bool(table[table.max(axis=1) < MIN_SHARE_OF_COPY * table.sum(axis=1)].sum() <= 0.02 * len(values))
+    spoilt = table[table.max(axis=1) < MIN_SHARE_OF_COPY * table.sum(axis=1)].sum()
+    return bool(spoilt <= (MAX_SPOILT_SHARE_OF_CODES if is_code else MAX_SPOILT_SHARE) * len(values))
+
+
+def _read_texts(feature: Feature, codes: Floats) -> list[str]:
+    """Return the texts of a column, or categories of several words; empty if it has none."""
+    if isinstance(feature, Text):
+        return [text or "" for text in feature.decode_texts(codes)]
+    if not isinstance(feature, Categorical) or len(feature.values) < MIN_DIFFERENT_TEXTS:
+        return []
+    values = [value if isinstance(value, str) else "" for value in feature.values]
+    if sum(len(split_name(value)) > 1 for value in values) < len(values) / 2:
+        return []
+    return ["" if np.isnan(code) else values[int(code)] for code in codes.tolist()]
 
 
 def find_label_word_of_texts(rows: LabelledRows, feature: Feature, column: int) -> LabelWord | None:
     """Return the word that tells most among those that occur in many texts of one label and in hardly any other."""
-    if rows.numbers or not isinstance(feature, Text):
+    texts = _read_texts(feature, rows.codes[:, column])
+    if rows.numbers or not texts:
         return None
-    texts = feature.decode_texts(rows.codes[:, column])
     word_rows: dict[str, list[int]] = {}
+    words_by_text = {text: set(split_name(text)) for text in set(texts)}
     for row, text in enumerate(texts):
-        for word in set(split_name(text or "")):
+        for word in words_by_text[text]:
             word_rows.setdefault(word, []).append(row)
     totals = np.bincount(rows.labels, minlength=len(rows.classes))
     words: list[LabelWord] = []
