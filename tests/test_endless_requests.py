@@ -123,6 +123,7 @@ CALLS = {
         dm.fairness,
         {"model": above, "data": pd.concat([FRAME] * 5), "protected": ["c"], "outcome": True, "rows": 50},
     ),
+    "compare": lambda: (dm.compare, {"old": above, "new": above, "data": FRAME, **QUIET}),
     "credit": lambda: (
         dm.credit,
         {"data": prepare("loans"), "ladder": "logistic_regression", "repetitions": 1, "repeats": 1, **QUIET},

@@ -25,7 +25,7 @@ VERBS = (
         "combine",
         "optimise",
     ),
-    *("laws", "fairness", "credit", "play"),
+    *("laws", "fairness", "credit", "play", "compare"),
 )
 
 

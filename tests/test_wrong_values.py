@@ -177,6 +177,7 @@ def get_values(name, folder):
         "assert_holds": {"relation": "row order", "seed": 0},
         "check": {"relations": ["row order"]},
         "combine": {"model": dm.subjects["Box 1"], "order": None, "seeds": 3, "datamorphisms": ["upward"]},
+        "compare": {"old": above, "new": above, "data": FRAME[["x", "c"]], "reference": None},
         "compute_statistics": {"tests": make_tests(), "system": None},
         "cover": {"model": TREE},
         "credit": {"model": None, "data": make_loans(), "ladder": "logistic_regression"},

@@ -18,6 +18,7 @@ ROOT = typer.main.get_command(app)
 COMMANDS = {
     "check": ["check"],
     "combine": ["combine"],
+    "compare": ["compare"],
     "cover": ["cover"],
     "credit": ["credit"],
     "explore": ["explore", "plan"],

@@ -93,6 +93,7 @@ QUESTIONS = {
     "cover": lambda data: dm.cover(TREE, data, target="y").describe(),
     "select": lambda data: dm.select(TREE, data, target="y").rows.reset_index(drop=True),
     "fairness": lambda data: dm.fairness(MODEL, data, protected=["a"], target="y").calls,
+    "compare": lambda data: dm.compare(MODEL, MODEL, data, "y").headline,
     "test": lambda data: dm.test(MODEL, data, target="y", only=["classes"], budget="300 runs").data,
 }
 

@@ -33,7 +33,7 @@ Command = Callable[..., None] | typer.Typer
 #: commands by panel, in the order of the help
 PANELS = {
     "Start here": ["demo", "web", "test", "init"],
-    "Test a model": ["explore", "check", "cover"],
+    "Test a model": ["compare", "explore", "check", "cover"],
     "Models about people and money": ["credit", "fairness"],
     "Test a program": ["hunt", "mutate"],
     "Stored runs": ["runs"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -9,22 +10,26 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from .._clock import read_clock
 from .._lazy import pd
 from .._typing import DataLike
 from ..errors import ArgumentError
 from ..morphisms.stock import derive
 from ..morphisms.subject import SubjectUnderTest
+from ..space.dates import DateColumn
 from ..space.features import Categorical, Feature
 from ..space.outputs import Outputs
 from ..space.points import Batch, Points
 from ..space.space import Space
 from ..systems.base import Executor, Function, ScoreRequest, Wrapper
+from ..systems.estimator import Estimator
 
 if TYPE_CHECKING:
     from ..core.execute import Execution
 
 Version = Literal["old", "new"]
 VERSIONS: tuple[Version, ...] = ("old", "new")
+MAX_CLASSES_AS_FLOATS = 20  # a function may answer the classes 0 and 1 as floats
 
 
 class ColumnSelection(Wrapper):
@@ -34,6 +39,7 @@ class ColumnSelection(Wrapper):
         assert inner.space is not None
         super().__init__(inner)
         self.own_space, self.space = inner.space, space
+        self.date_columns = getattr(inner, "date_columns", ())
         self._positions = [space.position(name) for name in inner.space.names]
 
     def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
@@ -62,6 +68,7 @@ class ComparisonContext:
     training: pd.DataFrame | None = None  # the data that both learners can be fitted to again, with their labels
     target: str | None = None
     notes: list[str] = field(default_factory=list)
+    seconds_per_row: dict[Version, float] = field(default_factory=dict)  # of the answers with scores
     _answers: dict[Version, Outputs] = field(default_factory=dict)
 
     @property
@@ -78,6 +85,14 @@ class ComparisonContext:
         """Return the old or the new subject."""
         return self.old if version == "old" else self.new
 
+    def get_limited_subject(self, version: Version, limit: int) -> SubjectUnderTest:
+        """Return one of the subjects with at most `limit` seed cases."""
+        subject = self.get_subject(version)
+        if len(self.inputs) <= limit:
+            return subject
+        rows = np.random.default_rng(self.seed).permutation(len(self.inputs))[:limit]
+        return replace(subject, seeds=self.inputs.take(np.sort(rows)))
+
     def query(self, version: Version, points: Points, *, scores: bool = False, **details: Any) -> Outputs:
         """Return what one of the systems answers, within the budget; raises `OutOfBudget` if it is spent."""
         return self.execution.query(points, self.get_subject(version).sut, scores=scores, **details)
@@ -85,13 +100,64 @@ class ComparisonContext:
     def get_answers(self, version: Version) -> Outputs:
         """Return the answers of one of the systems to the given rows, with scores where it has them."""
         if version not in self._answers:
-            self._answers[version] = self.query(version, self.inputs, scores=True)
+            start, counter = read_clock(), self.execution.counter.calls
+            self._answers[version] = self.query_scores(version, self.inputs)
+            calls = self.execution.counter.calls - counter
+            self.seconds_per_row[version] = (read_clock() - start) / max(1, calls)
         return self._answers[version]
+
+    def query_scores(self, version: Version, points: Points) -> Outputs:
+        """Return what one of the systems answers, with probabilities where it has them."""
+        return self.execution.query(points, _prefer_probabilities(self.get_subject(version).sut), scores=True)
 
     @property
     def has_numeric_answers(self) -> bool:
-        """Whether the answers are numbers rather than classes."""
-        return self.old.has_numeric_answers or self.new.has_numeric_answers
+        """Whether both answer numbers rather than classes; raise if one of them does."""
+        kinds = [self.has_numbers(version) for version in VERSIONS]
+        if kinds[0] is not kinds[1]:
+            names = ["numbers" if kind else "classes" for kind in kinds]
+            raise ArgumentError(
+                f"The old model answers {names[0]} and the new one {names[1]}. Compare two models that answer the same kind of thing."
+            )
+        return kinds[0]
+
+    def has_numbers(self, version: Version) -> bool:
+        """Whether one of the systems answers numbers, as far as it says so or its answers show it."""
+        subject = self.get_subject(version)
+        if subject.has_numeric_answers or subject.sut.labels is not None:
+            return subject.has_numeric_answers
+        outputs = self.get_answers(version)
+        values = outputs.values[outputs.ok]
+        if values.dtype.kind != "f":
+            return False
+        values = values[np.isfinite(values)]
+        return bool((values % 1 != 0).any()) or len(np.unique(values)) > MAX_CLASSES_AS_FLOATS
+
+    @property
+    def labels(self) -> dict[Version, tuple[Any, ...]]:
+        """The classes of both, in the order of their scores."""
+        return {version: tuple(self.get_subject(version).sut.labels or ()) for version in VERSIONS}
+
+    @property
+    def formats(self) -> dict[str, Callable[[float], str]]:
+        """How values of columns are written that are not numbers to readers: dates."""
+        columns = [
+            column for version in VERSIONS for column in getattr(self.get_subject(version).sut, "date_columns", ())
+        ]
+        return {column.name: partial(_format_day, column) for column in columns}
+
+
+def _format_day(column: DateColumn, days: float) -> str:
+    return f"{column.first + pd.to_timedelta(days, unit='D'):%Y-%m-%d}"
+
+
+def _prefer_probabilities(system: Executor) -> Executor:
+    """Return the system with probabilities as its scores, if it has them: those of two models can be compared."""
+    inner = system.inner if isinstance(system, ColumnSelection) else system
+    variant = inner.with_scores("probability") if isinstance(inner, Estimator) else None
+    if variant is None:
+        return system
+    return ColumnSelection(variant, system.space) if isinstance(system, ColumnSelection) and system.space else variant
 
 
 def join_subjects(
