@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -204,10 +204,15 @@ class TestOptions(ModelDataOptions):
                 "model, the check 'table' looks at the data, too."
             )
         if self.data is None or isinstance(self.data, Space) or not hasattr(self.data, "__len__"):
-            raise ArgumentError("data_only=True (--data-only) needs data. Give a frame, or the path of a CSV or Parquet file.")
-        model_options = ("expect", "protected", "promises", "baseline", "classes")
-        needless = next((name for name in model_options if getattr(self, name) not in (None, (), [])), None)
-        if needless is not None:
+            raise ArgumentError(
+                "data_only=True (--data-only) needs data. Give a frame, or the path of a CSV or Parquet file."
+            )
+        needless = next((name for name in ("promises", "baseline", "classes") if getattr(self, name) is not None), "")
+        if not needless and any(_describe_declarations(parse_expectations(self.expect, self.protected)).values()):
+            needless = "expect"
+        if not needless and self.protected:
+            needless = "protected"
+        if needless:
             raise ArgumentError(
                 f"{needless}= is about a model, and data_only=True (--data-only) looks at the data alone. Leave one of them out."
             )
@@ -309,11 +314,15 @@ class TestOptions(ModelDataOptions):
         data: Any = self.data
         columns = list(getattr(data, "columns", ()))
         if isinstance(self.target, str) and self.target not in columns:
-            raise DataError(f"The target column {self.target!r} is not in the data. {suggest_name(self.target, columns)}")
+            raise DataError(
+                f"The target column {self.target!r} is not in the data. {suggest_name(self.target, columns)}"
+            )
         if not len(data):
             raise DataError("The data have no rows. Give at least one.")
         try:
-            return self._build_tested_subject(execution, model, clock)
+            subject, _ = self._build_tested_subject(execution, model, clock)  # nothing depends on how columns are read
+            date_notes = {column.note for column in getattr(subject.sut, "date_columns", ())}
+            return replace(subject, notes=[note for note in subject.notes if note not in date_notes]), []
         except (DatamorphicError, TypeError, ValueError, OverflowError) as error:
             row_count = min(len(data), MAX_ROWS)
             space = Space([Integer("row", 0, max(1, row_count - 1))])
@@ -322,7 +331,9 @@ class TestOptions(ModelDataOptions):
                 model.fitted, numbers, space=space, rng=execution.rng, owner=self.OWNER, name=model.name
             )
             reason = " ".join(str(error).split())
-            return subject, [f"The columns could not be read as inputs of a model, so some checks were left out: {reason}"]
+            return subject, [
+                f"The columns could not be read as inputs of a model, so some checks were left out: {reason}"
+            ]
 
     def _build_tested_subject(
         self, execution: Execution[Any], model: TestedModel, clock: BudgetClock

@@ -13,7 +13,7 @@ from .._text import pluralise, to_jsonable
 from .._validation import check_types, validate_choice
 from ..core.result import LEVELS, Example, FileWriter, Finding, Level, make_writer
 from ..core.result import Result as BaseResult
-from ..errors import DataError
+from ..errors import DataError, UsageError
 from ..reporting.document import Axis, Drawing, Line, Meter, Page, Scatter, Section, Shape, Snippet, Table, TextLabel
 from ..reporting.export import FilePath, load_renderer, write_export
 from ..reporting.junit import JUnitCase
@@ -317,6 +317,8 @@ class AuditResult(BaseResult):
         Checks that pass must go on passing. Findings are expected to fail until they are fixed. The border is saved
         beside the file and must not move.
         """
+        if self.words.get("data_only"):
+            raise UsageError("A pytest file pins the answers of a model, and only data were tested. Test a model, or use to_junit().")
         return load_renderer("audit.pytest_file:write_test_file")(self, Path(path))
 
     def log_to_mlflow(self) -> None:

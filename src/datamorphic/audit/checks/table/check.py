@@ -24,6 +24,7 @@ from .structure import find_constants, find_copies, find_missing
 from .times import find_time_defects
 
 MAX_FINDINGS_PER_KIND = 5
+MAX_ROWS = 100_000  # more are only there if no inputs of a model could be read
 MAX_COLUMNS = 1_000  # of a wider table, the first ones are looked at
 #: In this order: codes for missing values are known before numbers are compared.
 STEPS: tuple[Callable[[TableProfile], Iterator[Finding]], ...] = (
@@ -46,7 +47,11 @@ def check_table(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     """Look for defects of the table, each with its rows."""
     frame = context.frame
     assert frame is not None
-    table = TableProfile.from_frame(frame.iloc[:, :MAX_COLUMNS], context.truth, context.label_name or LABEL_NAME)
+    table = TableProfile.from_frame(
+        frame.iloc[:MAX_ROWS, :MAX_COLUMNS],
+        None if context.truth is None else context.truth[:MAX_ROWS],
+        context.label_name or LABEL_NAME,
+    )
     findings: list[Finding] = []
     with np.errstate(all="ignore"):
         for step in STEPS:
@@ -93,7 +98,9 @@ def _find_identifying_columns(context: CheckContext, table: TableProfile) -> Ite
             table,
             columns,
             title=f"{len(columns):,} {noun} rows: {format_names([column.name for column in columns])}",
-            detail=f"{format_names(texts)}. It says nothing about new cases." if len(columns) == 1 else f"{format_names(texts)}. They say nothing about new cases.",
+            detail=f"{format_names(texts)}. It says nothing about new cases."
+            if len(columns) == 1
+            else f"{format_names(texts)}. They say nothing about new cases.",
         )
 
 

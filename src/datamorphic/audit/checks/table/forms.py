@@ -17,7 +17,22 @@ MIN_NUMBER_SHARE = 0.8  # of the rows: the others are the exception
 MIN_DISTINCT_NUMBERS = 10  # fewer may be sizes or codes
 MAX_OTHER_TEXTS = 5  # different ones: more are codes that contain letters
 MIN_FORMATTED_SHARE = 0.95  # of the rows with a value
-CODE_WORDS = {"code", "zip", "postcode", "plz", "id", "icd", "phone", "key", "no", "nr", "sku", "isbn", "model", "version"}
+CODE_WORDS = {
+    "code",
+    "zip",
+    "postcode",
+    "plz",
+    "id",
+    "icd",
+    "phone",
+    "key",
+    "no",
+    "nr",
+    "sku",
+    "isbn",
+    "model",
+    "version",
+}
 #: A number with a sign, separators of thousands, a currency before it, and a unit or currency behind it.
 FORMATTED_NUMBER = re.compile(
     r"\s*(?P<before>[€$£¥₹]|[A-Z]{3}\s)?\s*[-+]?(?P<digits>\d{1,3}(?:[ ,.'\u00a0]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?)\s*"
@@ -26,10 +41,93 @@ FORMATTED_NUMBER = re.compile(
 MIN_ROWS_PER_FORM = 3
 #: Units behind numbers; other letters may be parts of codes, such as 12A.
 KNOWN_UNITS = {
-    *("kg", "g", "mg", "t", "lb", "lbs", "oz", "cm", "m", "mm", "km", "mi", "mile", "miles", "ft", "in", "inch", "yd", "m²", "ft²"),
-    *("sqft", "sqm", "ms", "s", "sec", "min", "mins", "h", "hr", "hrs", "hours", "d", "day", "days", "weeks", "months", "years"),
-    *("l", "ml", "cl", "gal", "usd", "eur", "gbp", "chf", "jpy", "€", "$", "£", "¥", "₹", "%", "°c", "°f", "°", "mph", "km/h", "m/s"),
-    *("b", "kb", "mb", "gb", "tb", "w", "kw", "wh", "kwh", "mwh", "hp", "v", "mv", "a", "ma", "hz", "khz", "mhz", "ghz", "pa", "hpa"),
+    *(
+        "kg",
+        "g",
+        "mg",
+        "t",
+        "lb",
+        "lbs",
+        "oz",
+        "cm",
+        "m",
+        "mm",
+        "km",
+        "mi",
+        "mile",
+        "miles",
+        "ft",
+        "in",
+        "inch",
+        "yd",
+        "m²",
+        "ft²",
+    ),
+    *(
+        "sqft",
+        "sqm",
+        "ms",
+        "s",
+        "sec",
+        "min",
+        "mins",
+        "h",
+        "hr",
+        "hrs",
+        "hours",
+        "d",
+        "day",
+        "days",
+        "weeks",
+        "months",
+        "years",
+    ),
+    *(
+        "l",
+        "ml",
+        "cl",
+        "gal",
+        "usd",
+        "eur",
+        "gbp",
+        "chf",
+        "jpy",
+        "€",
+        "$",
+        "£",
+        "¥",
+        "₹",
+        "%",
+        "°c",
+        "°f",
+        "°",
+        "mph",
+        "km/h",
+        "m/s",
+    ),
+    *(
+        "b",
+        "kb",
+        "mb",
+        "gb",
+        "tb",
+        "w",
+        "kw",
+        "wh",
+        "kwh",
+        "mwh",
+        "hp",
+        "v",
+        "mv",
+        "a",
+        "ma",
+        "hz",
+        "khz",
+        "mhz",
+        "ghz",
+        "pa",
+        "hpa",
+    ),
     *("bar", "psi", "mmhg", "k", "bn", "mio", "tsd"),
 }
 
@@ -129,7 +227,8 @@ def _find_formatted_numbers(table: TableProfile, column: ColumnProfile) -> Itera
             rows_by_unit[unit] = rows_by_unit.get(unit, 0) + int(column.counts[code])
             codes_by_unit.setdefault(unit, []).append(code)
             has_separator |= not _is_number(match["digits"])
-    units = {unit: count for unit, count in rows_by_unit.items() if count >= MIN_ROWS_PER_FORM}
+    sorted_units = sorted(rows_by_unit.items(), key=lambda item: -item[1])
+    units = {unit: count for unit, count in sorted_units if count >= MIN_ROWS_PER_FORM}
     if not any(units) and not has_separator:
         return
     named = [unit for unit in units if unit]
@@ -142,7 +241,9 @@ def _find_formatted_numbers(table: TableProfile, column: ColumnProfile) -> Itera
     if len(named) < 2:
         title = f"{column.label_text} holds numbers as texts, such as {column.texts[int(is_formatted.argmax())]!r}"
     detail = f"All values of {column.name} are numbers with " + (
-        f"units: {units_text}." if any(units) else "separators: they are read as texts, and each is a category of its own."
+        f"units: {units_text}."
+        if any(units)
+        else "separators: they are read as texts, and each is a category of its own."
     )
     yield build_finding(
         "units" if len(named) > 1 else "formatted numbers", table, [column], rows, title=title, detail=detail

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from itertools import combinations
@@ -20,8 +20,9 @@ from .report import build_finding, format_count, format_value
 
 MIN_ROWS = 20
 #: Of the rows with a value: if more break a rule, the name of the column means something else.
-MAX_BROKEN_SHARE = 0.1
+MAX_BROKEN_SHARE = 0.2
 MAX_BROKEN_SHARE_OF_ORDER = 0.05
+MAX_TAIL_SHARE = 0.75  # of the median: how far negative values reach that belong to the tail of a distribution
 MAX_AGE_YEARS = 130.0
 MAX_PERCENT = 100.0
 MIN_CLEAR_PERCENT = 120.0  # the median of the values above 100: figures of 103% are usual for what can be exceeded
@@ -47,6 +48,7 @@ class LimitWords:
     past_words: tuple[str, ...]
     future_words: tuple[str, ...]
     history_words: tuple[str, ...]
+    source_words: tuple[str, ...]
     orders: tuple[tuple[str, str], ...]
 
 
@@ -104,22 +106,28 @@ def _find_single(table: TableProfile) -> Iterator[_Break]:
         if names.intersection(words.percent_words) or "%" in column.name:
             yield from _find_wrong_percents(column, numbers)
         elif _is_coordinate(names, words.latitude_words):
-            yield from _make_break(column, np.abs(numbers) > 90, numbers, "A latitude is between -90 and 90.", "Impossible latitudes")
+            yield from _make_break(
+                column, np.abs(numbers) > 90, numbers, "A latitude is between -90 and 90.", "Impossible latitudes"
+            )
         elif _is_coordinate(names, words.longitude_words) and (np.nanmin(numbers) < 0 or "longitude" in names):
             rule = "A longitude is between -180 and 180."
             yield from _make_break(column, np.abs(numbers) > 180, numbers, rule, "Impossible longitudes")
         elif names.intersection(words.positive_words):
             rule = f"{column.name} cannot be negative, by its name and the other values."
-            yield from _make_break(column, numbers < 0, numbers, rule, f"{column.name} is negative")
-            if names.intersection(words.age_words) and not names.intersection(read_words().ages_of_things):
-                if np.nanmedian(numbers) < MAX_AGE_YEARS:  # of people, in years
-                    rule = f"Nobody is older than {MAX_AGE_YEARS:g} years."
-                    yield from _make_break(column, numbers > MAX_AGE_YEARS, numbers, rule, f"Impossible ages: {column.name} is too high")
+            for broken in _make_break(column, numbers < 0, numbers, rule, f"{column.name} is negative"):
+                yield replace(broken, is_certain=not _is_tail(numbers))
+            is_age = names.intersection(words.age_words) and not names.intersection(read_words().ages_of_things)
+            if is_age and np.nanmedian(numbers) < MAX_AGE_YEARS:  # of people, in years
+                rule, what = (
+                    f"Nobody is older than {MAX_AGE_YEARS:g} years.",
+                    f"Impossible ages: {column.name} is too high",
+                )
+                yield from _make_break(column, numbers > MAX_AGE_YEARS, numbers, rule, what)
         elif names.intersection(words.refund_words):
             rule = f"{column.name} is positive in nearly all rows."
             what = f"{column.name} is negative"
             for broken in _make_break(column, numbers < 0, numbers, rule, what):
-                yield _Break(columns=broken.columns, rows=broken.rows, rule=rule, what=what, is_certain=False)
+                yield replace(broken, is_certain=False)
 
 
 def _is_coordinate(names: set[str], words: Sequence[str]) -> bool:
@@ -131,6 +139,13 @@ def _is_standardised(numbers: npt.NDArray[np.float64]) -> bool:
     known = numbers[~np.isnan(numbers)]
     is_scaled = abs(float(known.mean())) < MAX_STANDARD_MEAN and 0.5 < float(known.std()) < 2.0
     return bool((known < 0).mean() > 0.2) or (is_scaled and bool((known % 1 != 0).any()))
+
+
+def _is_tail(numbers: npt.NDArray[np.float64]) -> bool:
+    """Tell whether negative numbers are the end of a distribution that reaches beyond 0, rather than numbers of another kind."""
+    low = float(np.nanmin(numbers))
+    opposite_count = int(((numbers > 0) & (numbers <= -low)).sum())
+    return opposite_count >= (numbers < 0).sum() and -low < MAX_TAIL_SHARE * float(np.nanmedian(numbers))
 
 
 def _make_break(
@@ -146,9 +161,11 @@ def _find_wrong_percents(column: ColumnProfile, numbers: npt.NDArray[np.float64]
     if not len(usual) or usual.max() <= MIN_PERCENT_SCALE:
         return
     rows = (numbers > MAX_PERCENT) | (numbers < 0)
-    for broken in _make_break(column, rows, numbers, "A percentage is between 0 and 100.", f"{column.name} is no percentage"):
+    for broken in _make_break(
+        column, rows, numbers, "A percentage is between 0 and 100.", f"{column.name} is no percentage"
+    ):
         is_clear = bool((numbers[rows] < 0).any()) or float(np.median(numbers[rows])) >= MIN_CLEAR_PERCENT
-        yield _Break(columns=broken.columns, rows=rows, rule=broken.rule, what=broken.what, is_certain=is_clear)
+        yield replace(broken, is_certain=is_clear)
 
 
 def _find_unusual_dates(column: ColumnProfile, days: npt.NDArray[np.float64], today: float) -> Iterator[_Break]:
@@ -159,8 +176,10 @@ def _find_unusual_dates(column: ColumnProfile, days: npt.NDArray[np.float64], to
     future = days > today + 1
     if not names.intersection(words.future_words):
         is_past = bool(names.intersection(words.past_words))
-        for broken in _make_break(column, future, days, f"{column.name} is in the past in nearly all rows.", f"{column.name} is in the future"):
-            yield _Break(columns=[column], rows=broken.rows, rule=broken.rule, what=broken.what, is_certain=is_past)
+        for broken in _make_break(
+            column, future, days, f"{column.name} is in the past in nearly all rows.", f"{column.name} is in the future"
+        ):
+            yield replace(broken, is_certain=is_past)
     if not names.intersection(words.history_words):
         rule = f"{column.name} is after 1900 in nearly all rows."
         yield from _make_break(column, days < FIRST_USUAL_DAY, days, rule, f"{column.name} is before 1900")

@@ -19,7 +19,25 @@ LARGE_CODES = (
 )
 DATE_CODES = {-25567.0: "1900-01-01", 0.0: "1970-01-01", -62091.0: "1800-01-01", -109205.0: "1671-01-01"}
 TEXT_CODES = {
-    *("unknown", "n/a", "n.a.", "#n/a", "na", "nan", "null", "nil", "?", "??", "???", "-", "--", "---", ".", "", "missing"),
+    *(
+        "unknown",
+        "n/a",
+        "n.a.",
+        "#n/a",
+        "na",
+        "nan",
+        "null",
+        "nil",
+        "?",
+        "??",
+        "???",
+        "-",
+        "--",
+        "---",
+        ".",
+        "",
+        "missing",
+    ),
     *("undefined", "not available", "not known", "no data", "tbd", "unbekannt", "k.a.", "keine angabe", "inconnu"),
     *("desconocido", "sconosciuto", "unspecified", "not specified", "<na>", "(null)", "(blank)", "nat"),
 }
@@ -29,6 +47,7 @@ MIN_ROWS = 30
 MIN_CODE_ROWS = 3  # with the same code
 MIN_CODE_SHARE = 0.001  # of the rows
 MAX_CODE_SHARE = 0.9  # of the rows: the rest must show what is usual
+MAX_ZERO_SHARE = 0.35  # of the rows: more zeros mean that there is nothing in many rows, rather than that it is unknown
 MIN_DISTINCT_VALUES = 10  # of the other values: fewer may be codes of categories
 MIN_GAP_TO_RANGE = 1.0  # the distance to the nearest other value, in widths of the range of the others: a concern
 MIN_GAP_OF_ADVICE = 0.2  # the same, for advice
@@ -81,6 +100,8 @@ def _find_number_codes(column: ColumnProfile, table: TableProfile) -> Iterator[t
         is_outermost = place in (0, len(values) - 1)
         if not is_outermost or not minimum <= count <= MAX_CODE_SHARE * total or len(others) < MIN_DISTINCT_VALUES:
             continue
+        if code == 0 and count > MAX_ZERO_SHARE * total:
+            continue
         level = _judge_code(code, count, others, weights)
         if level:
             rows = np.asarray(numbers == code)
@@ -92,9 +113,7 @@ def _find_number_codes(column: ColumnProfile, table: TableProfile) -> Iterator[t
             values, counts = others, weights
 
 
-def _judge_code(
-    code: float, count: int, others: npt.NDArray[np.float64], weights: npt.NDArray[np.intp]
-) -> str:
+def _judge_code(code: float, count: int, others: npt.NDArray[np.float64], weights: npt.NDArray[np.intp]) -> str:
     """Return the level of a finding about a number beyond all others; an empty text if it fits them."""
     low, high = float(others[0]), float(others[-1])
     gap = low - code if code < low else code - high

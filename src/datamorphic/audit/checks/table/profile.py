@@ -103,7 +103,9 @@ class TableProfile:
         if labels is not None and len(labels) == len(frame):
             columns.append(read_column(label_name, pd.Series(labels, index=frame.index), is_label=True))
         is_numbered = frame.index.dtype.kind in "iu"
-        return cls(columns=columns, rows=np.asarray(frame.index if is_numbered else np.arange(len(frame)), dtype=np.intp))
+        return cls(
+            columns=columns, rows=np.asarray(frame.index if is_numbered else np.arange(len(frame)), dtype=np.intp)
+        )
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -194,8 +196,9 @@ def _to_floats(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
 def _to_days(dates: pd.Series[Any]) -> npt.NDArray[np.float64]:
     """Return dates as days since 1970; NaN where there is none."""
     dates = pd.to_datetime(dates, utc=True, errors="coerce")
-    days = (dates - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)
-    return np.asarray(days, dtype=np.float64)
+    seconds = dates.dt.tz_localize(None).to_numpy().astype("datetime64[ms]")
+    days = seconds.astype(np.int64) / (1000 * SECONDS_PER_DAY)
+    return np.asarray(np.where(np.isnat(seconds), np.nan, days), dtype=np.float64)
 
 
 def _read_texts(values: npt.NDArray[Any]) -> tuple[ColumnKind, npt.NDArray[np.float64]] | None:

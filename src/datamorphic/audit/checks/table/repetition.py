@@ -19,10 +19,16 @@ MIN_REPEATED_SHARE = 0.005  # of the rows
 #: Of the pairs of rows that agree in all columns but one, the share that agrees in it as well: copies nearly always do, rows of
 #: few different values do as often as values of that column are equal by chance.
 MIN_AGREEMENT_OF_COPIES = 0.5
-MIN_AGREEMENT_RATIO = 5.0  # times the share by chance
+#: Rows of few different values repeat by design. There must be a column in which two rows rarely agree by chance, or many more
+#: different rows than values.
+MAX_CHANCE_OF_RAREST = 0.05
+MIN_ROWS_PER_VALUE = 20
+MIN_MEASUREMENTS = 2  # columns of fractions: without them, repeated rows may be meant, such as sales of products
 MAX_TESTED_COLUMNS = 40  # with the most different values
 MIN_SHARE_FOR_CONCERN = 0.5  # lower end of the interval of the share of copies: more rows are copies than are not
-MIN_CONFLICT_SHARE = 0.15  # lower end of the interval of the share of repeated rows with another label than most equal rows
+MIN_CONFLICT_SHARE = (
+    0.15  # lower end of the interval of the share of repeated rows with another label than most equal rows
+)
 MIN_CONFLICTS = 10
 
 MIN_SHIFTED_ROWS = 2
@@ -51,7 +57,8 @@ def find_repeated_rows(table: TableProfile) -> Iterator[Finding]:
     order = np.argsort(groups, kind="stable")
     pairs = order[repeated[order]][:6]
     details = {"example_columns": [*columns[:4], *([label] if label else [])]}
-    level = "concern" if low > MIN_SHARE_FOR_CONCERN else "advice"
+    measurement_count = sum(_is_measurement(column) for column in columns)
+    level = "concern" if low > MIN_SHARE_FOR_CONCERN and measurement_count >= MIN_MEASUREMENTS else "advice"
     conflict = _find_conflicts(label, groups, repeated)
     conflict_count = int(conflict.sum())
     conflict_low, _ = compute_wilson_interval(conflict_count, int(repeated.sum()))
@@ -77,7 +84,7 @@ def find_repeated_rows(table: TableProfile) -> Iterator[Finding]:
         level=level,
         detail=f"{format_count(count, len(table))} equal an earlier row in all {len(columns):,} inputs. Rows that agree in all "
         "columns but one agree in that one, too: they are copies, and not rows that happen to be equal.",
-        examples=build_row_examples(table, pairs, details["example_columns"]),
+        examples=build_row_examples(pairs, details["example_columns"]),
     )
     yield finding
 
@@ -114,15 +121,22 @@ def _are_copies(codes: npt.NDArray[np.intp], sizes: npt.NDArray[np.intp]) -> boo
     tested = [place for place in np.argsort(chances)[:MAX_TESTED_COLUMNS].tolist() if chances[place] < 0.5]
     if len(tested) < 2:
         return False
-    agreements = []
+    value_count = max(len(np.unique(column)) for column in codes.T)
+    if chances[tested[0]] > MAX_CHANCE_OF_RAREST and len(sizes) < MIN_ROWS_PER_VALUE * value_count:
+        return False
     for place in tested:
         others = np.delete(codes, place, axis=1)
         pairs = _count_pairs(np.bincount(_number_rows(others)))
         agreement = equal_pairs / pairs if pairs else 0.0
-        agreements.append(agreement)
-        if agreement < min(MIN_AGREEMENT_OF_COPIES, MIN_AGREEMENT_RATIO * chances[place]):
+        if agreement < MIN_AGREEMENT_OF_COPIES:
             return False
-    return float(np.median(agreements)) >= MIN_AGREEMENT_OF_COPIES
+    return True
+
+
+def _is_measurement(column: ColumnProfile) -> bool:
+    """Tell whether a column holds fractions of many values."""
+    with np.errstate(all="ignore"):
+        return column.is_number and len(column.values) >= 20 and bool((column.numbers % 1 != 0).any())
 
 
 def _find_conflicts(label: ColumnProfile | None, groups: npt.NDArray[np.intp], repeated: Mask) -> Mask:
@@ -130,7 +144,10 @@ def _find_conflicts(label: ColumnProfile | None, groups: npt.NDArray[np.intp], r
     if label is None or len(label.values) > 20:
         return np.zeros(len(groups), dtype=bool)
     class_count = len(label.values) + 1  # the last is that of missing labels
-    counts = np.bincount(groups.astype(np.int64) * class_count + label.codes % class_count, minlength=(int(groups.max()) + 1) * class_count)
+    counts = np.bincount(
+        groups.astype(np.int64) * class_count + label.codes % class_count,
+        minlength=(int(groups.max()) + 1) * class_count,
+    )
     usual = counts.reshape(-1, class_count)[:, :-1].argmax(axis=1)
     return repeated & ~label.missing & (usual[groups] != label.codes)
 
@@ -199,7 +216,8 @@ def _read_tokens(column: ColumnProfile) -> list[str]:
             sizes = np.floor(np.arcsinh(numbers) * 2)
         whole = numbers % 1 == 0
         return [
-            f"{'whole' if is_whole else 'number'} {size}" for is_whole, size in zip(whole.tolist(), sizes.tolist(), strict=True)
+            f"{'whole' if is_whole else 'number'} {size}"
+            for is_whole, size in zip(whole.tolist(), sizes.tolist(), strict=True)
         ]
     if column.kind == "date":
         return ["date"] * len(column.texts)

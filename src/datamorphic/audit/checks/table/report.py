@@ -38,22 +38,20 @@ def build_finding(
             "rows": len(table),
             "noun": "row",
             "sampled": False,
-            "examples": build_row_examples(table, rows, example_columns or columns),
+            "examples": build_row_examples(rows, example_columns or columns),
         }
     facts.setdefault("about", ", ".join(column.name for column in columns[:MAX_NAMES]))
     names = tuple(column.name for column in columns if not column.is_label)
     return Finding(**(counts | {"inputs": "given", "columns": names} | facts))
 
 
-def build_row_examples(
-    table: TableProfile, rows: Mask | npt.NDArray[np.intp], columns: Sequence[ColumnProfile]
-) -> tuple[Example, ...]:
+def build_row_examples(rows: Mask | npt.NDArray[np.intp], columns: Sequence[ColumnProfile]) -> tuple[Example, ...]:
     """Return the first rows of a choice as examples that show the values of some columns."""
     positions = np.flatnonzero(rows) if rows.dtype == bool else rows
     return tuple(
         Example(
             text=", ".join(f"{column.name} is {format_value(column, position)}" for column in columns[:MAX_NAMES]),
-            row=int(table.rows[position]),
+            row=position,  # among the inputs: `locate_examples` knows the row of the data
         )
         for position in positions[:MAX_EXAMPLES].tolist()
     )

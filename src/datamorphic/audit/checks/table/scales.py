@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ...._text import format_percent
 from ....core.result import Finding
+from .limits import read_limit_words
 from .profile import ColumnProfile, Mask, TableProfile
 from .report import build_finding, format_count
 
@@ -17,12 +18,28 @@ Numbers = npt.NDArray[np.float64]
 
 #: Factors between units, and what they stand for. Of two units of temperature, the difference is no factor.
 FACTORS: dict[float, str] = {
-    1e6: "a million", 1e5: "100,000", 1e4: "10,000", 3600.0: "3,600 (hours and seconds)", 1000.0: "1,000",
-    100.0: "100", 86_400.0: "86,400 (days and seconds)", 60.0: "60 (hours and minutes)", 35.3147: "35.3 (cubic metres and feet)",
-    28.3495: "28.3 (ounces and grams)", 25.4: "25.4 (inches and millimetres)", 24.0: "24 (days and hours)", 12.0: "12 (years and months)",
-    10.7639: "10.8 (square metres and feet)", 10.0: "10", 7.0: "7 (weeks and days)", 4.54609: "4.55 (gallons and litres)",
-    3.78541: "3.79 (gallons and litres)", 3.28084: "3.28 (metres and feet)", 2.54: "2.54 (inches and centimetres)",
-    2.20462: "2.2 (kilograms and pounds)", 1.60934: "1.61 (miles and kilometres)",
+    1e6: "a million",
+    1e5: "100,000",
+    1e4: "10,000",
+    3600.0: "3,600 (hours and seconds)",
+    1000.0: "1,000",
+    100.0: "100",
+    86_400.0: "86,400 (days and seconds)",
+    60.0: "60 (hours and minutes)",
+    35.3147: "35.3 (cubic metres and feet)",
+    28.3495: "28.3 (ounces and grams)",
+    25.4: "25.4 (inches and millimetres)",
+    24.0: "24 (days and hours)",
+    12.0: "12 (years and months)",
+    10.7639: "10.8 (square metres and feet)",
+    10.0: "10",
+    7.0: "7 (weeks and days)",
+    4.54609: "4.55 (gallons and litres)",
+    3.78541: "3.79 (gallons and litres)",
+    3.28084: "3.28 (metres and feet)",
+    2.54: "2.54 (inches and centimetres)",
+    2.20462: "2.2 (kilograms and pounds)",
+    1.60934: "1.61 (miles and kilometres)",
 }
 MIN_ROWS = 100
 MIN_DISTINCT_VALUES = 20
@@ -34,7 +51,12 @@ MAX_FITTED_PARTS = 12  # columns or their logarithms, those that go best with th
 MAX_COMPARED_COLUMNS = 60
 ROBUST_ROUNDS = 4  # of fits without the rows that fit worst
 MAX_RESIDUAL_SHARE = 0.14  # the spread of the residuals, in shares of the logarithm of the factor
-FACTOR_TOLERANCE = 0.08  # of the logarithm of the factor, beside the standard error
+FACTOR_TOLERANCE = 0.03  # of the ratio, beside the standard error
+NEAR_TOLERANCE = 0.08  # of the logarithm of the factor, for the rows that are in the other unit
+MIN_ASSOCIATION = (
+    0.5  # of rows with a category (phi), or of a number (the difference of distributions), that tells them apart
+)
+MAX_EXPLAINING_CATEGORIES = 50
 MAX_OTHER_OUTLIERS_SHARE = 0.34  # of the rows that do not fit, those that the factor does not explain
 BULK_SHARE = 0.4  # of the rows: less than are in the main unit
 MIN_SPREAD = 1e-3  # of logarithms: where one column follows from the others
@@ -74,8 +96,11 @@ def find_scales(table: TableProfile) -> Iterator[Finding]:
         others = [other for other in columns if other is not column]
         other_parts = [part for name, part in parts.items() if name != column.name and part.shape[1]]
         mixture = _find_by_relation(column, values, other_parts) or _find_by_gap(table, values, others)
-        if mixture is not None:
-            yield _build_scale_finding(table, column, mixture)
+        if mixture is None:
+            continue
+        explanation = _find_explanation(table, column, mixture.rows)
+        if explanation is None or explanation.kind == "text":
+            yield _build_scale_finding(table, column, mixture, explanation)
 
 
 def _take_logs(numbers: Numbers) -> Numbers:
@@ -120,7 +145,7 @@ def _find_by_relation(column: ColumnProfile, logs: Numbers, parts: list[Numbers]
         if spread > MAX_RESIDUAL_SHARE * size:
             continue
         for sign in (1, -1):
-            near = np.abs(residuals - sign * size) < NEAR * spread + FACTOR_TOLERANCE * size
+            near = np.abs(residuals - sign * size) < NEAR * spread + NEAR_TOLERANCE * size
             count = int((near & far).sum())
             if count < max(MIN_CLUSTER_ROWS, MIN_CLUSTER_SHARE * len(rows)) or count > MAX_CLUSTER_SHARE * len(rows):
                 continue
@@ -132,7 +157,7 @@ def _find_by_relation(column: ColumnProfile, logs: Numbers, parts: list[Numbers]
             if valley.sum() > MAX_VALLEY_SHARE * count or beyond.sum() > MAX_BEYOND_SHARE * count:
                 continue
             centre_of_rows = float(np.median(residuals[near & far]))
-            error = 3 * spread / np.sqrt(count) + FACTOR_TOLERANCE * size / 2
+            error = 3 * spread / np.sqrt(count) + FACTOR_TOLERANCE
             spread_of_rows = 1.4826 * float(np.median(np.abs(residuals[near & far] - centre_of_rows)))
             if abs(centre_of_rows - sign * size) > error or spread_of_rows > 2 * spread + 1e-6:
                 continue
@@ -189,16 +214,18 @@ def _fit_robustly(design: Numbers, logs: Numbers, rows: npt.NDArray[np.intp]) ->
     """Return the coefficients of a linear fit to most of the rows."""
     rows = rows[:: max(1, len(rows) // MAX_FITTED_ROWS)]
     matrix, target = design[rows], logs[rows]
-    chosen = np.abs(target - np.median(target)) <= 3 * 1.4826 * max(1e-9, float(np.median(np.abs(target - np.median(target)))))
-    fit = np.zeros(design.shape[1])
+    chosen = np.abs(target - np.median(target)) <= 3 * 1.4826 * max(
+        1e-9, float(np.median(np.abs(target - np.median(target))))
+    )
+    fit: Numbers = np.zeros(design.shape[1])
     for _ in range(ROBUST_ROUNDS):
         part = matrix[chosen]
         gram = part.T @ part + 1e-3 * np.eye(design.shape[1])
-        fit = np.linalg.solve(gram, part.T @ target[chosen])
+        fit = np.asarray(np.linalg.solve(gram, part.T @ target[chosen]), dtype=np.float64)
         residuals = target - matrix @ fit
         distance = np.abs(residuals - np.median(residuals[chosen]))
         chosen = distance <= 2.5 * 1.4826 * max(1e-9, float(np.median(distance)))
-    return np.asarray(fit)
+    return fit
 
 
 def _find_by_gap(table: TableProfile, logs: Numbers, others: list[ColumnProfile]) -> _Mixture | None:
@@ -219,7 +246,7 @@ def _find_by_gap(table: TableProfile, logs: Numbers, others: list[ColumnProfile]
         return None
     smaller, larger = sorted((low, high), key=len)
     spreads = [float(np.subtract(*np.quantile(logs[part], [0.75, 0.25]))) for part in (smaller, larger)]
-    error = 2.5 * max(spreads) / np.sqrt(len(smaller)) + FACTOR_TOLERANCE * size / 2
+    error = 2.5 * max(spreads) / np.sqrt(len(smaller)) + FACTOR_TOLERANCE
     if abs(difference - size) > error or min(spreads) <= 0 or max(spreads) > MAX_SHAPE_RATIO * min(spreads):
         return None
     shifted, reference = np.sort(logs[high] - size), np.sort(logs[low])
@@ -232,8 +259,8 @@ def _find_by_gap(table: TableProfile, logs: Numbers, others: list[ColumnProfile]
     return _Mixture(
         rows=mask,
         factor=factor if smaller is high else 1 / factor,
-        evidence=f"There are two groups of values with nothing between them, of the same shape, and {FACTORS[factor]} times apart. No other "
-        "column tells them apart.",
+        evidence=f"There are two groups of values with nothing between them, of the same shape, and {FACTORS[factor]} times apart. "
+        "No other column tells them apart.",
     )
 
 
@@ -258,28 +285,63 @@ def _find_strongest_rank(
     return strongest
 
 
-def _build_scale_finding(table: TableProfile, column: ColumnProfile, mixture: _Mixture) -> Finding:
+def _find_explanation(table: TableProfile, column: ColumnProfile, rows: Mask) -> ColumnProfile | None:
+    """Return the column that tells the rows apart best, if it does so well: a label first, since it may be the cause."""
+    label, best, strongest = table.label, None, MIN_ASSOCIATION
+    for other in table.columns:
+        if other is column:
+            continue
+        if other.kind == "number" and len(other.values) > MAX_EXPLAINING_CATEGORIES:
+            numbers = table.clean_numbers(other)
+            inside, outside = (np.sort(numbers[mask & ~np.isnan(numbers)]) for mask in (rows, ~rows))
+            enough = min(len(inside), len(outside)) >= MIN_CLUSTER_ROWS
+            strength = _measure_difference(inside, outside) if enough else 0.0
+        elif len(other.values) <= MAX_EXPLAINING_CATEGORIES:
+            strength = _measure_association(other.codes, rows)
+        else:
+            continue
+        if strength >= MIN_ASSOCIATION and other is label:
+            return other
+        if strength > strongest:
+            best, strongest = other, strength
+    return best
+
+
+def _measure_association(codes: npt.NDArray[np.intp], rows: Mask) -> float:
+    """Return how well categories tell some rows apart (phi): 1 if they do without error, 0 if not at all."""
+    totals = np.bincount(codes + 1)
+    inside = np.bincount(codes[rows] + 1, minlength=len(totals))
+    share = float(rows.mean())
+    expected = totals * share
+    chi_square = float(((inside - expected) ** 2 / np.maximum(expected * (1 - share), 1e-12))[totals > 0].sum())
+    return float(np.sqrt(min(1.0, chi_square / len(codes))))
+
+
+def _build_scale_finding(
+    table: TableProfile, column: ColumnProfile, mixture: _Mixture, explanation: ColumnProfile | None
+) -> Finding:
     factor = mixture.factor if mixture.factor >= 1 else 1 / mixture.factor
     verb = "too large" if mixture.factor >= 1 else "too small"
     count = int(mixture.rows.sum())
-    where = _describe_place(table, column, mixture.rows)
+    where = "" if explanation is None else _describe_place(explanation, mixture.rows)
+    # a category may be larger than another by nature, but not the measurements of one site
+    is_natural = explanation is not None and not set(read_limit_words().source_words).intersection(explanation.words)
+    level = "advice" if is_natural else "concern"
+    verb_phrase = "may be" if level == "advice" else "is"
+    text = FACTORS[factor].partition(" (")[0]
     return build_finding(
         "scales",
         table,
         [column],
         mixture.rows,
-        title=f"{column.label_text} is in two units: {count:,} rows are about {FACTORS[factor].partition(' (')[0]} times {verb}{where}",
+        level=level,
+        title=f"{column.label_text} {verb_phrase} in two units: {count:,} rows are about {text} times {verb}{where}",
         detail=f"{format_count(count, len(table))} differ from the others by a factor of {FACTORS[factor]}. {mixture.evidence}",
     )
 
 
-def _describe_place(table: TableProfile, column: ColumnProfile, rows: Mask) -> str:
-    """Return where the rows are, if one category has nearly all of them and hardly any other row."""
-    for other in table.inputs:
-        if other is column or other.kind != "text" or len(other.values) > 50:
-            continue
-        inside = np.bincount(other.codes[rows & ~other.missing], minlength=len(other.values))
-        code = int(inside.argmax())
-        if inside[code] >= 0.9 * rows.sum() and inside[code] >= 0.8 * other.counts[code]:
-            return f", all where {other.name} is {other.texts[code]}" if inside[code] == rows.sum() else f", where {other.name} is {other.texts[code]}"
-    return ""
+def _describe_place(other: ColumnProfile, rows: Mask) -> str:
+    """Return the category that has most of the rows."""
+    inside = np.bincount(other.codes[rows & ~other.missing], minlength=len(other.values))
+    code = int(inside.argmax())
+    return f", {'all' if inside[code] == rows.sum() else 'most'} where {other.name} is {other.texts[code]}"

@@ -74,7 +74,8 @@ def _build_spelling_finding(table: TableProfile, column: ColumnProfile, groups: 
     low, _ = compute_wilson_interval(count, len(table))
     texts = [" and ".join(repr(column.texts[code]) for code in group[:3]) for group in sorted_groups]
     counts = [
-        ", ".join(f"{column.texts[code]!r} in {int(column.counts[code]):,}" for code in group[:4]) for group in sorted_groups
+        ", ".join(f"{column.texts[code]!r} in {int(column.counts[code]):,}" for code in group[:4])
+        for group in sorted_groups
     ]
     more = "" if len(texts) <= MAX_PAIRS_SHOWN else f", and {len(texts) - MAX_PAIRS_SHOWN:,} more"
     level = "concern" if column.is_label or low >= MIN_SHARE_FOR_CONCERN else "advice"
@@ -109,7 +110,9 @@ def _find_typos(column: ColumnProfile, codes: list[int]) -> list[tuple[int, int]
         text = column.texts[code].casefold()
         candidates = {name for part in _list_parts(text) for name in by_part.get(part, ())}
         for name in sorted(candidates, key=lambda name: -column.counts[name]):
-            if column.counts[code] <= MAX_TYPO_SHARE * column.counts[name] and _is_typo(text, column.texts[name].casefold()):
+            if column.counts[code] <= MAX_TYPO_SHARE * column.counts[name] and _is_typo(
+                text, column.texts[name].casefold()
+            ):
                 typos.append((code, name))
                 break
     return typos
@@ -124,7 +127,10 @@ def _is_typo(text: str, name: str) -> bool:
     """Tell whether two names differ by one letter that is no digit, after the first one; or by two that changed places."""
     if min(len(text), len(name)) < MIN_TYPO_CHARACTERS or text[0] != name[0] or abs(len(text) - len(name)) > 1:
         return False
-    start = next((place for place, pair in enumerate(zip(text, name, strict=False)) if pair[0] != pair[1]), min(len(text), len(name)))
+    start = next(
+        (place for place, pair in enumerate(zip(text, name, strict=False)) if pair[0] != pair[1]),
+        min(len(text), len(name)),
+    )
     if len(text) == len(name):
         changed = [place for place in range(len(text)) if text[place] != name[place]]
         is_swap = len(changed) == 2 and changed[1] == changed[0] + 1 and text[changed[0]] == name[changed[1]]
@@ -141,7 +147,9 @@ def _is_typo(text: str, name: str) -> bool:
 
 def _build_typo_finding(table: TableProfile, column: ColumnProfile, typos: list[tuple[int, int]]) -> Finding:
     rows = column.select_rows([code for code, _ in typos])
-    pairs = [f"{column.texts[code]!r} ({int(column.counts[code]):,}) for {column.texts[name]!r}" for code, name in typos]
+    pairs = [
+        f"{column.texts[code]!r} ({int(column.counts[code]):,}) for {column.texts[name]!r}" for code, name in typos
+    ]
     more = "" if len(pairs) <= MAX_PAIRS_SHOWN else f", and {len(pairs) - MAX_PAIRS_SHOWN:,} more"
     return build_finding(
         "typo",
@@ -149,5 +157,6 @@ def _build_typo_finding(table: TableProfile, column: ColumnProfile, typos: list[
         [column],
         rows,
         title=f"{column.label_text} may hold typing errors: {', '.join(pairs[:MAX_PAIRS_SHOWN])}{more}",
-        detail=f"{format_count(int(rows.sum()), len(table))} have a rare value of {column.name} that differs from a frequent one by one letter.",
+        detail=f"{format_count(int(rows.sum()), len(table))} have a rare value of {column.name} that differs from a frequent one by "
+        "one letter.",
     )

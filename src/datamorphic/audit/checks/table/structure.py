@@ -56,12 +56,12 @@ def find_copies(table: TableProfile) -> Iterator[Finding]:
         return
     texts = [relation for _, _, relation in pairs.values()]
     copies = [copy for _, copy, _ in pairs.values()]
-    noun = "column repeats" if len(copies) == 1 else "columns repeat"
+    noun = "column is a copy" if len(copies) == 1 else "columns are copies"
     yield build_finding(
         "copies",
         table,
         copies,
-        title=f"{len(copies):,} {noun} another one: {format_names([f'{c.name} ({o.name})' for o, c, _ in pairs.values()])}",
+        title=f"{len(copies):,} {noun} of another one: {format_names([f'{c.name} ({o.name})' for o, c, _ in pairs.values()])}",
         detail=f"In every one of {len(table):,} rows: {'; '.join(texts[:6])}{'; ...' if len(texts) > 6 else ''}.",
     )
 
@@ -119,7 +119,9 @@ def _find_recoded_copies(
         count = len(column.values)
         is_code = count <= MAX_DISTINCT_SHARE_OF_CODE * row_count and _has_two_frequent_values(column)
         if is_code or column.kind == "text":
-            groups.setdefault((count, *sorted(column.counts.tolist())[-5:], int(column.missing.sum())), []).append(column)
+            groups.setdefault((count, *sorted(column.counts.tolist())[-5:], int(column.missing.sum())), []).append(
+                column
+            )
     for group in groups.values():
         for place, right in enumerate(group):
             for left in group[:place]:
@@ -134,7 +136,11 @@ def _find_recoded_copies(
                     continue
                 row = int(np.argmax(left.codes >= 0))
                 pair = f"{format_short(left.values[left.codes[row]])} is {format_short(right.values[right.codes[row]])}"
-                text = f"{right.name} equals {left.name}" if is_equal else f"{right.name} is {left.name} in another coding ({pair})"
+                text = (
+                    f"{right.name} equals {left.name}"
+                    if is_equal
+                    else f"{right.name} is {left.name} in another coding ({pair})"
+                )
                 yield left, right, text
                 break
 
@@ -189,7 +195,7 @@ def _find_block(table: TableProfile, column: ColumnProfile) -> Iterator[Finding]
     start, length = int(starts[longest]), int(ends[longest] - starts[longest])
     by_chance = np.log(len(table)) / -np.log(share)
     # a sorted table has all its missing values in few runs, which tells nothing
-    if length < max(MIN_BLOCK_ROWS, MIN_BLOCK_RATIO * by_chance) or len(starts) == 1 and length == len(table):
+    if length < max(MIN_BLOCK_ROWS, MIN_BLOCK_RATIO * by_chance) or (len(starts) == 1 and length == len(table)):
         return
     rows = np.zeros(len(table), dtype=bool)
     rows[start : start + length] = True

@@ -15,6 +15,10 @@ MIN_DATES = 30
 MIN_SORTED_SHARE = 0.9  # of successive rows, in a column that is sorted with exceptions
 MIN_REGULAR_SHARE = 0.8  # of the steps between different dates that have the usual size
 MIN_GAP_STEPS = 3.0  # usual steps without a date
+MIN_DATES_BESIDE_GAP = 10
+MIN_GAP_RATIO = 3.0  # times the second widest gap, in dates at any distance
+MIN_GAP_WIDTH = 0.05  # of the time from the first to the last date
+MAX_CHANCE_OF_GAP = 0.01  # gaps of this size that are expected by chance
 MIN_UNIQUE_SHARE = 0.9  # of the dates, in a column in which dates hardly ever repeat
 MAX_GAPS_SHOWN = 3
 
@@ -55,8 +59,8 @@ def _find_disorder(table: TableProfile, column: ColumnProfile, days: npt.NDArray
         mask,
         about=f"order of {column.name}",
         title=f"The rows are sorted by {column.name}, except for {int(mask.sum()):,}",
-        detail=f"{column.name} is {order} in nearly all rows, and goes back at {format_count(int(mask.sum()), len(days))}, the first is row "
-        f"{int(table.rows[place]):,}.",
+        detail=f"{column.name} is {order} in nearly all rows, and goes back at {format_count(int(mask.sum()), len(days))}. The first "
+        f"is row {int(table.rows[place]):,}.",
     )
 
 
@@ -65,10 +69,29 @@ def _find_gaps(table: TableProfile, column: ColumnProfile, days: npt.NDArray[np.
     if len(dates) < MIN_DATES:
         return
     steps = np.diff(dates)
+    widest_place, width = int(np.argmax(steps)), float(dates[-1] - dates[0])
+    other_steps = np.delete(steps, widest_place)
+    is_wide = steps[widest_place] > max(MIN_GAP_RATIO * float(other_steps.max()), MIN_GAP_WIDTH * width)
+    if is_wide and min(widest_place, len(steps) - 1 - widest_place) >= MIN_DATES_BESIDE_GAP:
+        text = f"{_format_day(dates[widest_place])} to {_format_day(dates[widest_place + 1])}"
+        yield build_finding(
+            "gaps",
+            table,
+            [column],
+            about=f"gaps of {column.name}",
+            title=f"{column.name} has a gap: {text}",
+            detail=f"There is no row from {text}: {_format_duration(float(steps[widest_place]))}. Elsewhere, at most "
+            f"{_format_duration(float(other_steps.max()))} are without one.",
+        )
+        return
     usual = float(np.median(steps))
     # months have 28 to 31 days
     is_usual = np.abs(steps - usual) <= 0.1 * usual
-    gaps = np.flatnonzero(steps > (MIN_GAP_STEPS + 0.5) * usual)
+    # days may be absent by chance, as in samples, and more of them where the table begins and ends
+    by_chance = len(steps) * (1 - is_usual.mean()) ** np.maximum(0, steps / usual - 1)
+    places = np.arange(len(steps))
+    is_inside = (places >= MIN_DATES_BESIDE_GAP) & (places < len(steps) - MIN_DATES_BESIDE_GAP)
+    gaps = np.flatnonzero((steps > (MIN_GAP_STEPS + 0.5) * usual) & (by_chance < MAX_CHANCE_OF_GAP) & is_inside)
     if is_usual.mean() < MIN_REGULAR_SHARE or not len(gaps) or len(gaps) > (1 - MIN_REGULAR_SHARE) / 2 * len(steps):
         return
     widest = gaps[np.argsort(-steps[gaps], kind="stable")][:MAX_GAPS_SHOWN]
@@ -89,14 +112,16 @@ def _find_repeats(table: TableProfile, column: ColumnProfile) -> Iterator[Findin
     if not len(repeated) or len(column.values) < MIN_UNIQUE_SHARE * known:
         return
     rows = column.select_rows(repeated)
+    noun = "date" if len(repeated) == 1 else "dates"
+    count = format_count(int(rows.sum()), len(table))
     yield build_finding(
         "repeated dates",
         table,
         [column],
         rows,
         about=f"repeats of {column.name}",
-        title=f"{column.name} has {len(repeated):,} {'date' if len(repeated) == 1 else 'dates'} more than once, such as {column.texts[repeated[0]]}",
-        detail=f"{len(column.values):,} of {known:,} dates are different; {format_count(int(rows.sum()), len(table))} share theirs with another row.",
+        title=f"{column.name} has {len(repeated):,} {noun} more than once, such as {column.texts[repeated[0]]}",
+        detail=f"{len(column.values):,} of {known:,} dates are different; {count} share theirs with another row.",
     )
 
 
@@ -107,6 +132,8 @@ def _format_day(day: float) -> str:
 
 def _format_duration(days: float) -> str:
     if days >= 1:
-        return f"{days:g} days" if days != 1 else "1 day"
+        return f"{days:.3g} days" if days != 1 else "1 day"
+    if days >= 1 / 24:
+        return f"{days * 24:.3g} hours"
     minutes = days * 1440
     return f"{minutes:.4g} minutes" if minutes >= 1 else f"{minutes * 60:.4g} seconds"
