@@ -14,7 +14,7 @@ from applicants import applicants
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_digits
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -161,6 +161,21 @@ def interface():
     return {"model": fit(unknown="error")}
 
 
+def edges():
+    """Fill missing numbers with zero on the way to the model."""
+
+    class Service(Scored):
+        """The same answers and probabilities, with missing incomes as zero."""
+
+        def predict(self, frame):
+            return super().predict(frame.fillna({"income": 0}))
+
+        def predict_proba(self, frame):
+            return GOOD.predict_proba(frame.fillna({"income": 0}))
+
+    return {"model": Service()}
+
+
 def dependence():
     """Train on other spellings of a category than those in use."""
     home = LOANS["home"]
@@ -241,6 +256,24 @@ def slices():
         return np.where(group, np.where(answers == "approved", "refused", "approved"), answers)
 
     return {"model": predict}
+
+
+def drift():
+    """Open branches in a country whose currency is worth less, after the model was trained."""
+    rng = np.random.default_rng(1)
+    data = applicants(1000, seed=1)
+    abroad = rng.random(len(data)) < 0.25
+    data[["income", "debts"]] = data[["income", "debts"]].mul(np.where(abroad, 0.05, 1.0), axis=0).round()
+    return {"model": GOOD, "data": data, "reference": LOANS}
+
+
+def numbers():
+    """Cut amounts off at a bound that was right years ago."""
+    rng = np.random.default_rng(0)
+    amounts = 0.6 * LOANS["income"] - 0.4 * LOANS["debts"] + rng.normal(0, 2_000, len(LOANS))
+    data = LOANS[NUMBERS].assign(amount=amounts.clip(lower=500).round(-2))
+    line = LinearRegression().fit(data[NUMBERS], data["amount"])
+    return {"model": lambda frame: np.minimum(line.predict(frame), 25_000), "data": data, "target": "amount"}
 
 
 def calibration():
@@ -349,9 +382,12 @@ MISTAKES = {
         pixels,
         texts,
         interface,
+        edges,
         dependence,
         response,
         slices,
+        drift,
+        numbers,
         calibration,
         memorisation,
         suggestions,

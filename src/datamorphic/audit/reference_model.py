@@ -145,6 +145,9 @@ def _fit_and_predict(
         "random_state": seed,
         "categorical_features": is_category,
     }
+    is_empty = ~np.isfinite(train_codes).any(axis=0)  # a column without values, which the learner refuses
+    if is_empty.any():
+        train_codes, codes = np.where(is_empty, 0.0, train_codes), np.where(is_empty, 0.0, codes)
     if not class_count:
         regressor = HistGradientBoostingRegressor(**options).fit(train_codes, targets)
         return np.asarray(regressor.predict(codes), dtype=np.float64)

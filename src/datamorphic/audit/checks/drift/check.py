@@ -25,6 +25,7 @@ from .relation import ChangedRelation, encode_reference_labels, find_changed_rel
 Floats = npt.NDArray[np.float64]
 
 MIN_ROWS = 30  # of the data and of the reference
+RARE_SHARE = 0.05  # of the reference
 MAX_NAMED_COLUMNS = 4  # in the title of the advice
 ANSWERS, LABELS = "(answers)", "(labels)"
 
@@ -147,7 +148,9 @@ def _format_error(data: JudgedRows, value: float) -> str:
 
 def _build_group_finding(context: CheckContext, data: JudgedRows, costly: CostlyGroup) -> Finding:
     group, verb = costly.group, "has" if data.numeric else "is"
-    frequency = "the reference does not have" if not group.reference_share else "was rare in the reference"
+    frequency = "became more frequent"
+    if group.reference_share < RARE_SHARE:
+        frequency = "was rare in the reference" if group.reference_share else "the reference does not have"
     count, total = _count_wrong(data, costly.rows)
     reference_text = ""
     if costly.reference_error is not None:

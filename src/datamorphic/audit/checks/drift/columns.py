@@ -59,7 +59,7 @@ def measure_column_drifts(inputs: Points, reference: ReferenceRows) -> list[Drif
 
 
 def _measure_column(feature: Feature, old: Floats, new: Floats, tests: int) -> Drift | None:
-    remarks = [_describe_missing(old, new)]
+    remarks = [_describe_missing(old, new), _describe_texts(feature, old)]
     present_old, present_new = old[np.isfinite(old)], new[np.isfinite(new)]
     if min(len(present_old), len(present_new)) < MIN_ROWS:
         texts = tuple(filter(None, remarks))
@@ -173,6 +173,13 @@ def _describe_missing(old: Floats, new: Floats) -> str:
         return ""
     old_share, new_share = (format_percent(float(part.mean())) for part in missing)
     return f"missing in {new_share} of the rows, in the reference in {old_share}"
+
+
+def _describe_texts(feature: Feature, old: Floats) -> str:
+    share = float(np.isinf(old).mean())
+    if share < MIN_OUTSIDE_SHARE or isinstance(feature, Categorical):
+        return ""
+    return f"{format_percent(share)} of the values of the reference are infinite or no numbers"
 
 
 def _describe_new_categories(names: Sequence[str], old: Floats, new: Floats) -> str:

@@ -33,9 +33,9 @@ MIN_EXCESS = 0.05  # errors per row, at the lower end of the interval
 MIN_NUMERIC_EXCESS = 0.2  # the same for numbers, in mean errors of the quick model of the data
 MIN_RATIO = 1.25  # of the errors of the quick model of the reference to those of the quick model of the data
 MIN_GROUP_ROWS = 20  # in each half
-MIN_GROUP_CLEARNESS = (
-    4.0  # standard errors by which a group is worse than the rest, on rows that were not used to find it
-)
+#: Standard errors by which a group is worse than the rest, on rows that were not used to find it.
+MIN_GROUP_CLEARNESS = 4.0
+MAX_OUTSIDE_RATIO = 0.3  # of the difference outside a group to that inside, or the group is not the cause
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -81,7 +81,9 @@ def find_changed_relation(
     training_rows = np.flatnonzero(np.isfinite(reference_labels))
     fold_rows = (FOLDS - 1) * len(quick.rows) // FOLDS
     count = min(len(training_rows), fold_rows, MAX_TRAINING_ROWS)
-    if count < MIN_TRAINING_ROWS:
+    # With as many rows as there are, the quick model of the data has its fewest errors: a model that is no worse passes.
+    screening_limit = MIN_EXCESS if quick.classes else MIN_NUMERIC_EXCESS * float(data.reference_errors.mean())
+    if count < MIN_TRAINING_ROWS or compute_low(data.errors - data.reference_errors) <= screening_limit:
         return None
     rng = np.random.default_rng([context.seed, 44])
     classes = len(quick.classes)
@@ -156,6 +158,8 @@ def _find_group(data: JudgedRows, differences: Floats, seed: int) -> tuple[str, 
     best = max(conditions, key=lambda condition: _measure_clearness(differences, condition.inside, first_half))
     if _measure_clearness(differences, best.inside, ~first_half) < MIN_GROUP_CLEARNESS:
         return nowhere
+    if differences[~best.inside].mean() > MAX_OUTSIDE_RATIO * differences[best.inside].mean():
+        return nowhere  # it is everywhere
     return best.text, (data.points.space.names[best.feature],), best.inside
 
 
