@@ -17,6 +17,7 @@ from ..case_text import extract_case, format_case
 from ..check import CheckBudget, CheckFindings, get_facts, make_check
 from ..context import CheckContext
 from ..responses import Numbers, Response, Responses, encode_truth, get_real_answers, measure_responses, query_answers
+from .curves.check import get_costly_features
 
 MIN_ROWS = 10
 MAX_REAL_ROWS = 2_000  # whose answers are compared with their labels
@@ -77,6 +78,7 @@ def _find_inert_features(
         response
         for response in responses
         if not response.score_changed.any()
+        and response.feature not in get_costly_features(context)
         and len(np.unique(context.inputs.codes[:, response.column])) > 1
         and response.answered.mean() > 0.5
     ]
@@ -262,6 +264,8 @@ def _find_like_categories(context: CheckContext, responses: Responses) -> list[F
     for response in responses:
         if response.kind != "categorical" or response.scores is None or not response.score_changed.any():
             continue
+        if response.feature in get_costly_features(context):
+            continue
         own_values = context.inputs.codes[:, response.column]
         shares = np.array([(own_values == value).mean() for value in response.values])
         columns = response.scores.transpose(1, 0, 2).reshape(len(response.values), -1)
@@ -301,6 +305,8 @@ def _find_saturated_features(context: CheckContext, responses: Responses, truth:
         return []
     findings: list[tuple[float, Finding]] = []
     for response in responses:
+        if response.feature in get_costly_features(context):
+            continue
         own_values = context.inputs.codes[:, response.column]
         below, above = response.find_flat_ends()
         for place, side in ((below, "below"), (above, "above")):

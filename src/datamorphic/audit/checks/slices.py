@@ -9,17 +9,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ..._stats import compute_wilson_interval
+from ..._stats import Z_95, compute_wilson_interval
 from ..._text import format_percent, pluralise
-from ...core.result import Example, Finding, count_rows, format_share
+from ...core.result import Example, Finding, Measure, count_rows, format_share
 from ...reporting.document import Section, Table
 from ..case_text import extract_case, format_answer, format_case, format_label, to_plain, to_plain_answer
 from ..check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check
 from ..conditions import Condition, build_conditions
 from ..context import CheckContext
-from ..judged_rows import JudgedRows, collect_judged_rows
+from ..judged_rows import JudgedRows
 from ..labels import UNMATCHED_LABELS
 from ..reference_model import MIN_REFERENCE_ROWS
+from ..rivals import Rivals, collect_rivals, mark_explained_rows
 
 Mask = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -36,6 +37,21 @@ MIN_NUMERIC_RATIO = 1.5  # of the mean errors of numbers inside and outside, for
 MIN_NUMERIC_ERROR = 0.01  # of the standard deviation of the labels: smaller errors do not matter
 MAX_REFERENCE_RATIO = 2 / 3  # of the reference model's errors to the model's, where the data allow better
 MAX_DEFECTS = 3
+# A group that is not mostly wrong is a concern if it is special: the model is much worse there than the quick model, and not
+# elsewhere, and than plain models of its own kind.
+MIN_EXCESS = 0.1  # of the error rate over the quick model's
+MIN_EXCESS_AT_LOWER_END = 0.05
+MIN_EXCESS_RATIO = 1.5
+MIN_EXCESS_OVER_NEAREST_NEIGHBOUR = 0.03  # a model that knows rows by heart errs up to twice as often as the best one
+MIN_NUMERIC_EXCESS_RATIO = 2.0
+MIN_RATIO_TO_SIMILAR_MODELS = 1.25
+MIN_EXCESS_OVER_SIMILAR_MODELS = 0.08  # of the error rate
+MIN_LOST_ROWS = 8  # errors beyond the quick model's, at the lower end, in the half that was not used to find the group
+MAX_OUTSIDE_RATIO = 1.5  # of the errors elsewhere to the quick model's
+MAX_OUTSIDE_EXCESS = 0.03  # by which they may be larger besides; of the standard deviation of the labels for numbers
+MAX_OUTSIDE_RATIO_IF_MOSTLY_WRONG = 2.0  # the same for a group that is mostly wrong: there may be several
+MAX_OUTSIDE_EXCESS_IF_MOSTLY_WRONG = 0.1
+MIN_NUMERIC_EXCESS = 0.15  # of the mean error over the quick model's, in standard deviations of the labels
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -54,11 +70,11 @@ class _Group:
 
 def check_slices(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     """Look for groups in one half of the rows, and test them on the other half."""
-    reference = context.fit_reference_model(budget.remaining())
-    data = None if reference is None else collect_judged_rows(context, reference)
-    if data is None:
+    rivals = collect_rivals(context, budget)
+    if rivals is None:
         reason = f"fewer than {MIN_REFERENCE_ROWS} rows have an answer and a label that can be compared"
         return CheckFindings(basis=reason, conclusive=False, skip_reason="inapplicable")
+    data = rivals.data
     first_half = np.random.default_rng([context.seed, 31]).permutation(len(data.rows)) < len(data.rows) // 2
     conditions = build_conditions(data.points, 2 * MIN_GROUP_ROWS)
     excess = data.errors - data.reference_errors
@@ -72,13 +88,15 @@ def check_slices(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     findings: list[Finding] = []
     used = np.zeros(len(data.rows), dtype=bool)
     for group in sorted(groups, key=lambda group: (group.excess_p_value, group.p_value)):
-        finding = _judge_group(context, group, data, ~first_half, used)
+        finding = _judge_group(context, budget, group, rivals, ~first_half, used)
         if finding is not None and finding.level == "concern" and len(findings) < MAX_DEFECTS:
             findings.append(finding)
             used |= group.inside
+            mark_explained_rows(context, data.rows[group.inside])
     if not findings:  # hard groups exist in all data: the clearest suffices, and none beside a defect
         hard = (
-            _judge_group(context, group, data, ~first_half, used) for group in sorted(groups, key=lambda g: g.p_value)
+            _judge_group(context, budget, group, rivals, ~first_half, used)
+            for group in sorted(groups, key=lambda g: g.p_value)
         )
         findings = [finding for finding in hard if finding is not None][:1]
     if findings:
@@ -161,7 +179,7 @@ def _compare_inside(data: JudgedRows, inside: Mask, outside: Mask) -> float:
 def _compare_excess(data: JudgedRows, inside: Mask, outside: Mask) -> float:
     """Return the p-value of errors beyond the reference model's that are not larger inside than outside.
 
-    The comparison with the rows outside is fair to models that were fitted to the rows, and to poor ones.
+    The rivals with the rows outside is fair to models that were fitted to the rows, and to poor ones.
     """
     from scipy.stats import mannwhitneyu
 
@@ -174,65 +192,191 @@ def _compare_excess(data: JudgedRows, inside: Mask, outside: Mask) -> float:
 # -- the findings ------------------------------------------------------------------------------------------------------
 
 
-def _judge_group(context: CheckContext, group: _Group, data: JudgedRows, half: Mask, used: Mask) -> Finding | None:
+def _judge_group(
+    context: CheckContext, budget: CheckBudget, group: _Group, rivals: Rivals, half: Mask, used: Mask
+) -> Finding | None:
     """Return a finding if a group is significantly and noticeably worse, beyond groups that are reported already."""
-    inside, outside = half & group.inside, half & ~group.inside
-    if group.p_value > SIGNIFICANCE:
+    data = rivals.data
+    if min(group.p_value, group.excess_p_value) > SIGNIFICANCE:
         return None
-    new = inside & ~used
-    if 2 * new.sum() < inside.sum() or (used.any() and _compare_inside(data, new, outside & ~used) > SIGNIFICANCE):
-        return None
+    inside, outside = half & group.inside & ~used, half & ~group.inside & ~used
+    if used.any():  # what is left of the group is worse, too
+        if 2 * inside.sum() < (half & group.inside).sum():
+            return None
+        p_values = _compare_inside(data, inside, outside), _compare_excess(data, inside, outside)
+        group = replace(
+            group, p_value=max(group.p_value, p_values[0]), excess_p_value=max(group.excess_p_value, p_values[1])
+        )
+    has_excess = (
+        group.excess_p_value <= SIGNIFICANCE
+        and not rivals.is_coarse
+        and _stands_out(context, budget, rivals, inside, outside)
+    )
+    losses = _measure_losses(rivals, inside, outside) if has_excess else None
     judge = _judge_numbers if data.numeric else _judge_classes
-    return judge(context, group, data, inside, outside)
+    return judge(context, group, rivals, inside, outside, losses, has_excess)
+
+
+def _measure_losses(rivals: Rivals, inside: Mask, outside: Mask) -> Measure | None:
+    """Return by how much the errors in a group exceed those of the quick model, if that matters and is not so elsewhere.
+
+    The quick model is taken at its own decisions or at those that give each class as often as the model does, whichever are
+    worse in the group: a model may prefer a class on purpose.
+    """
+    data = rivals.data
+    errors = data.errors
+    quick_errors = max((data.reference_errors, rivals.matched_errors), key=lambda values: float(values[inside].mean()))
+    scale = float(data.numbers.std()) if data.numeric else 1.0
+    excess = errors - quick_errors
+    loss = _estimate_mean(excess[inside])
+    difference = loss.value - float(excess[outside].mean())
+    low_difference = difference - math.hypot(
+        loss.value - loss.low, 1.96 * float(excess[outside].std()) / math.sqrt(int(outside.sum()))
+    )
+    mean, quick_mean = float(errors[inside].mean()), float(quick_errors[inside].mean())
+    mean_outside, quick_outside = float(errors[outside].mean()), float(quick_errors[outside].mean())
+    least = MIN_NUMERIC_EXCESS if data.numeric else MIN_EXCESS
+    matters = (
+        loss.value >= least * scale
+        and min(loss.low, low_difference) >= MIN_EXCESS_AT_LOWER_END * scale
+        and mean >= _bound_honest_errors(quick_mean, len(rivals.classes))
+        and mean_outside <= MAX_OUTSIDE_RATIO * quick_outside + MAX_OUTSIDE_EXCESS * scale
+        and (data.numeric or loss.low * inside.sum() >= MIN_LOST_ROWS)
+    )
+    return loss if matters else None
+
+
+def _bound_honest_errors(best: float, class_count: int) -> float:
+    """Return the error of a group from which on it is not one of a model that knows rows by heart.
+
+    Copying the label of the nearest row errs with at most R * (2 - R * M / (M - 1)), for the best error R and M classes (Cover &
+    Hart 1967).
+    """
+    if not class_count:
+        return MIN_NUMERIC_EXCESS_RATIO * best
+    nearest = best * max(1.0, 2 - best * class_count / (class_count - 1))
+    return max(MIN_EXCESS_RATIO * best, nearest + MIN_EXCESS_OVER_NEAREST_NEIGHBOUR)
+
+
+def _stands_out(context: CheckContext, budget: CheckBudget, rivals: Rivals, inside: Mask, outside: Mask) -> bool:
+    """Tell whether a model is worse in a group than plain models that answer like it elsewhere."""
+    mean = float(rivals.data.errors[inside].mean())
+    similar_means = [
+        rivals.measure_mean_errors(model, inside) for model in rivals.find_similar_models(context, budget, outside)
+    ]
+    least_excess = 0.0 if rivals.data.numeric else MIN_EXCESS_OVER_SIMILAR_MODELS
+    return all(
+        mean >= MIN_RATIO_TO_SIMILAR_MODELS * similar and mean - similar >= least_excess for similar in similar_means
+    )
+
+
+def _estimate_mean(values: Floats) -> Measure:
+    """Return a mean with its 95% interval."""
+    mean = float(values.mean())
+    margin = Z_95 * float(values.std()) / math.sqrt(max(1, len(values) - 1))
+    return Measure(mean, mean - margin, mean + margin, len(values))
 
 
 def _judge_classes(
-    context: CheckContext, group: _Group, data: JudgedRows, inside: Mask, outside: Mask
+    context: CheckContext,
+    group: _Group,
+    rivals: Rivals,
+    inside: Mask,
+    outside: Mask,
+    losses: Measure | None,
+    has_excess: bool,
 ) -> Finding | None:
+    data = rivals.data
     wrong, total = int(data.errors[inside].sum()), int(inside.sum())
     wrong_outside, total_outside = int(data.errors[outside].sum()), int(outside.sum())
     reference_wrong = int(data.reference_errors[inside].sum())
     low, high = _compute_difference_interval(wrong, total, wrong_outside, total_outside)
-    if low < MIN_DIFFERENCE:
+    is_worse = group.p_value <= SIGNIFICANCE and low >= MIN_DIFFERENCE
+    if not is_worse and losses is None:
         return None
     # It is more often wrong than right there, and the data allow better.
-    is_defect = (
-        group.excess_p_value <= SIGNIFICANCE and wrong > total / 2 and reference_wrong <= MAX_REFERENCE_RATIO * wrong
+    most_outside = MAX_OUTSIDE_EXCESS_IF_MOSTLY_WRONG + MAX_OUTSIDE_RATIO_IF_MOSTLY_WRONG * float(
+        data.reference_errors[outside].mean()
     )
-    title = f"It is {'mostly wrong' if is_defect else 'wrong more often'} where {group.text}"
+    lost = _estimate_mean((data.errors - data.reference_errors)[inside])
+    is_mostly_wrong = (
+        is_worse
+        and has_excess
+        and lost.low * total >= MIN_LOST_ROWS
+        and wrong > total / 2
+        and wrong_outside <= most_outside * total_outside
+        and reference_wrong <= MAX_REFERENCE_RATIO * wrong
+    )
+    is_defect = is_mostly_wrong or losses is not None
+    title = f"It is wrong more often where {group.text}"
+    if is_mostly_wrong:
+        title = f"It is mostly wrong where {group.text}"
+    elif losses is not None:
+        title = f"It is wrong far more often than the data require where {group.text}"
+    difference = wrong / total - wrong_outside / total_outside
     detail = (
         f"There {format_share(wrong, total, 'row')} get an answer other than their label, elsewhere "
-        f"{format_percent(wrong_outside / total_outside)}: {100 * (wrong / total - wrong_outside / total_outside):.3g} points more "
-        f"({100 * low:.3g} to {100 * high:.3g}). A quick model fitted to other rows is wrong for "
-        f"{format_percent(reference_wrong / total)} there. The group was found on half of the rows and tested on these."
+        f"{format_percent(wrong_outside / total_outside)}: {100 * abs(difference):.3g} points "
+        f"{'more' if difference >= 0 else 'fewer'} ({100 * low:.3g} to {100 * high:.3g}). A quick model fitted to other rows is wrong "
+        f"for {format_percent(reference_wrong / total)} there"
     )
+    if losses is not None:
+        quick_outside = float(data.reference_errors[outside].mean())
+        detail += (
+            f", and for {format_percent(quick_outside)} elsewhere: about {losses.value * total:.0f} of these rows are lost "
+            f"({losses.low * total:.0f} to {losses.high * total:.0f}), and no plain model that answers like this one loses them"
+        )
+    detail += ". The group was found on half of the rows and tested on these."
     return _build_finding(context, group, data, inside, title, detail, is_defect, wrong, total)
 
 
 def _judge_numbers(
-    context: CheckContext, group: _Group, data: JudgedRows, inside: Mask, outside: Mask
+    context: CheckContext,
+    group: _Group,
+    rivals: Rivals,
+    inside: Mask,
+    outside: Mask,
+    losses: Measure | None,
+    has_excess: bool,
 ) -> Finding | None:
+    data = rivals.data
     errors, errors_outside = data.errors[inside], data.errors[outside]
     mean, mean_outside = float(errors.mean()), float(errors_outside.mean())
     reference_mean = float(data.reference_errors[inside].mean())
     margin = 1.96 * math.sqrt(errors.var() / len(errors) + errors_outside.var() / len(errors_outside))
-    if mean - margin < max(MIN_NUMERIC_RATIO * mean_outside, MIN_NUMERIC_ERROR * float(data.numbers.std())):
+    is_worse = group.p_value <= SIGNIFICANCE and mean - margin >= max(
+        MIN_NUMERIC_RATIO * mean_outside, MIN_NUMERIC_ERROR * float(data.numbers.std())
+    )
+    if not is_worse and losses is None:
         return None
     # The median of the labels of the group is an answer that needs no model.
     constant_mean = float(np.abs(data.numbers[inside] - np.median(data.numbers[inside])).mean())
-    is_defect = (
-        group.excess_p_value <= SIGNIFICANCE
+    most_outside = MAX_OUTSIDE_EXCESS_IF_MOSTLY_WRONG * float(
+        data.numbers.std()
+    ) + MAX_OUTSIDE_RATIO_IF_MOSTLY_WRONG * float(data.reference_errors[outside].mean())
+    is_useless = (
+        is_worse
+        and mean_outside <= most_outside
+        and has_excess
         and mean - margin > constant_mean
         and reference_mean <= MAX_REFERENCE_RATIO * mean
     )
+    is_defect = is_useless or losses is not None
     large = int((errors > np.quantile(data.errors, 0.9)).sum())
     title = f"Its errors are {'far ' if is_defect else ''}larger where {group.text}"
+    if losses is not None and not is_useless:
+        title = f"Its errors are far larger than the data require where {group.text}"
+    difference = mean - mean_outside
     detail = (
-        f"The mean error there is {mean:.3g}, elsewhere {mean_outside:.3g}: {mean - mean_outside:.3g} more "
-        f"({mean - mean_outside - margin:.3g} to {mean - mean_outside + margin:.3g}). {format_share(large, len(errors), 'row')} have "
+        f"The mean error there is {mean:.3g}, elsewhere {mean_outside:.3g}: {abs(difference):.3g} {'more' if difference >= 0 else 'less'} "
+        f"({difference - margin:.3g} to {difference + margin:.3g}). {format_share(large, len(errors), 'row')} have "
         f"one of the largest tenth of all errors. A quick model fitted to other rows has a mean error of {reference_mean:.3g} "
-        "there. The group was found on half of the rows and tested on these."
+        "there"
     )
+    if losses is not None:
+        quick_outside = float(data.reference_errors[outside].mean())
+        detail += f", and of {quick_outside:.3g} elsewhere; no plain model that answers like this one is as far off in the group"
+    detail += ". The group was found on half of the rows and tested on these."
     return _build_finding(context, group, data, inside, title, detail, is_defect, large, len(errors))
 
 
