@@ -59,6 +59,7 @@ ALLOWED_BETWEEN_CAPABILITIES = {
     ("synthesis", "trees"),  # and what a tree covers, are metrics of test sets
     ("comparison", "exploration"),  # borders of both models are compared,
     ("comparison", "relations"),  # and promises that one of them breaks
+    ("audit", "comparison"),  # the baseline is judged as two models are,
     ("audit", "exploration"),  # the check-up explores borders,
     ("audit", "relations"),  # checks relations
     ("audit", "trees"),  # and judges test sets

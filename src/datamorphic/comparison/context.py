@@ -21,8 +21,8 @@ from ..space.features import Categorical, Feature
 from ..space.outputs import Outputs
 from ..space.points import Batch, Points
 from ..space.space import Space
-from ..systems.base import Executor, Function, ScoreRequest, Wrapper
-from ..systems.estimator import Estimator
+from ..systems.base import Executor, Function, ScoreKind, ScoreRequest, Wrapper
+from ..systems.score_leads import prefer_probabilities
 
 if TYPE_CHECKING:
     from ..core.execute import Execution
@@ -47,6 +47,12 @@ class ColumnSelection(Wrapper):
         if not isinstance(batch, Points):
             return self.inner.answer(batch, scores)
         return self.inner.answer(Points(self.own_space, batch.codes[:, self._positions]), scores)
+
+    def with_scores(self, kind: ScoreKind) -> ColumnSelection | None:
+        """Return a copy whose scores are of one kind only; None if the system does not give them."""
+        choose = getattr(self.inner, "with_scores", None)
+        variant = None if choose is None else choose(kind)
+        return None if variant is None or self.space is None else ColumnSelection(variant, self.space)
 
 
 @dataclass(kw_only=True)
@@ -108,7 +114,7 @@ class ComparisonContext:
 
     def query_scores(self, version: Version, points: Points) -> Outputs:
         """Return what one of the systems answers, with probabilities where it has them."""
-        return self.execution.query(points, _prefer_probabilities(self.get_subject(version).sut), scores=True)
+        return self.execution.query(points, prefer_probabilities(self.get_subject(version).sut), scores=True)
 
     @property
     def has_numeric_answers(self) -> bool:
@@ -149,15 +155,6 @@ class ComparisonContext:
 
 def _format_day(column: DateColumn, days: float) -> str:
     return f"{column.first + pd.to_timedelta(days, unit='D'):%Y-%m-%d}"
-
-
-def _prefer_probabilities(system: Executor) -> Executor:
-    """Return the system with probabilities as its scores, if it has them: those of two models can be compared."""
-    inner = system.inner if isinstance(system, ColumnSelection) else system
-    variant = inner.with_scores("probability") if isinstance(inner, Estimator) else None
-    if variant is None:
-        return system
-    return ColumnSelection(variant, system.space) if isinstance(system, ColumnSelection) and system.space else variant
 
 
 def join_subjects(

@@ -23,6 +23,7 @@ from ..relations.check.runner import run_relation_check
 from ..runs.flow import Budget
 from ..space.labels import to_label_key, to_label_keys
 from ..space.outputs import Outputs
+from ..systems.score_leads import are_probabilities, compute_leads
 from .context import VERSIONS, ComparisonContext, Version
 from .directions import DirectionChange, measure_directions
 from .disagreement.search import find_disagreements
@@ -56,7 +57,6 @@ BORDER_WALKS = 150
 MAX_BORDER_SEEDS = 2_000
 PROMISE_ROWS = 500
 NUMBER_TOLERANCE = 0.1  # of the standard deviation of the old answers: by more, a number has changed
-SCORE_SCALE = 4.0  # decision values this many times their typical size count as certain
 RULE_WITH_SCORES = (
     "No training data were given (reference=), so chance was judged by a rule: training again moves the scores of all rows at random, "
     "so it changes answers where the model is undecided, and shifts the scores of no group one way."
@@ -177,22 +177,16 @@ class _ComparisonOfAnswers:
             old, new = self._read_numbers(self.old), self._read_numbers(self.new)
             spread = float(np.nanstd(old[self.both])) or 1.0
             return None, np.where(self.both, (new - old) / spread, np.nan)
-        margins = {}
-        names = [to_label_key(label) for label in self.context.labels["old"]]
-        for version, outputs in (("old", self.old), ("new", self.new)):
-            labels = [to_label_key(label) for label in self.context.labels[version]]  # type: ignore[index]
-            scores = outputs.scores
-            if scores is None or scores.shape[1] != len(labels) or len(labels) < 2:
-                continue
-            margins[version] = _compute_lead(scores, labels, self.keys["old"] if names else self.keys[version])
-        if "old" not in margins:
-            if "new" not in margins:
-                return None, None
-            return np.abs(margins["new"]), None
-        kinds = {self.context.get_subject(version).sut.score_kind for version in VERSIONS}
-        if "new" not in margins or (len(kinds) > 1 and None in kinds):
-            return np.abs(margins["old"]), None
-        return np.abs(margins["old"]), np.where(self.both, margins["old"] - margins["new"], np.nan)
+        labels = self.context.labels
+        leads = [
+            compute_leads(outputs, labels[version] or None, self.keys["old"])
+            for version, outputs in zip(VERSIONS, (self.old, self.new), strict=True)
+        ]
+        known = [part for part in leads if part is not None]
+        if not known:
+            return None, None
+        losses = np.where(self.both, known[0] - known[1], np.nan) if len(known) == len(leads) else None
+        return np.abs(known[0]), losses
 
     def run(self) -> ModelComparison:
         """Measure everything, and return the result."""
@@ -278,7 +272,7 @@ class _ComparisonOfAnswers:
         has_scores = all(
             part.scores is not None
             and part.scores.shape[1] == len(classes)
-            and _are_probabilities(part.scores[self.both])
+            and are_probabilities(part.scores[self.both])
             for part in outputs
         )
         return classes if has_scores and classes == [to_label_key(label) for label in labels["new"]] else []
@@ -425,26 +419,6 @@ def _compare_promises(context: ComparisonContext, promises: Promises) -> list[Fi
             )
         )
     return findings
-
-
-def _compute_lead(scores: Floats, labels: Sequence[str], answers: npt.NDArray[np.object_]) -> Floats:
-    """Return how far the score of an answer is above the best of the others, from -1 to 1; NaN for other answers."""
-    place = {label: number for number, label in enumerate(labels)}
-    chosen = np.array([place.get(answer, -1) for answer in answers.tolist()], dtype=np.intp)
-    if not _are_probabilities(scores):
-        scale = SCORE_SCALE * (float(np.nanmedian(np.abs(scores))) or 1.0)
-        scores = np.clip(scores / scale, -0.5, 0.5)
-    rows = np.arange(len(scores))
-    others = scores.copy()
-    own = others[rows, chosen].copy()
-    others[rows, chosen] = -np.inf
-    lead = np.clip(own - others.max(axis=1), -1.0, 1.0)
-    return np.where(chosen >= 0, lead, np.nan)
-
-
-def _are_probabilities(scores: Floats) -> bool:
-    known = scores[np.isfinite(scores).all(axis=1)]
-    return bool(len(known) and (known >= -1e-9).all() and (np.abs(known.sum(axis=1) - 1) < 1e-3).all())
 
 
 def _build_result(

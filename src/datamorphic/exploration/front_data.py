@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from .._estimates import refuse_many_rows
 from .._lazy import pd
@@ -81,6 +82,7 @@ class FrontData:
     tally: CallCounter = field(default_factory=CallCounter)  # counts model calls, failures and repeated queries
     sut: Executor | None = None  # the system, where it is attached
     seed_answers: Outputs | None = None
+    seed_leads: npt.NDArray[np.float64] | None = None  # how far these answers were ahead in the scores
     walk_starts: Rows | None = None
 
     def __len__(self) -> int:
@@ -248,8 +250,8 @@ def get_extra_call_limit(front: FrontData, limit: int) -> int:
     return min(limit, max(MIN_EXTRA_CALLS, front.calls // EXTRA_CALLS_DIVISOR))
 
 
-def query_quietly(front: FrontData, flow: Flow[FlowResult]) -> FlowResult | None:
-    """Run a flow on the system of a front and return its result, or None if the system fails.
+def query_quietly(front: FrontData, flow: Flow[FlowResult], system: Executor | None = None) -> FlowResult | None:
+    """Run a flow on the system of a front, or on a variant of it, and return its result, or None if the system fails.
 
     The calls do not count as calls of the front. What the system prints goes to stderr. A system that was explored with a
     time-out runs in a process of its own here, too.
@@ -257,6 +259,6 @@ def query_quietly(front: FrontData, flow: Flow[FlowResult]) -> FlowResult | None
     assert front.sut is not None
     try:
         with redirect_stdout(sys.stderr):
-            return drive(flow, front.sut, progress=False, recheck=0, timeout=front.tally.timeout)
+            return drive(flow, system or front.sut, progress=False, recheck=0, timeout=front.tally.timeout)
     except (SystemFailed, Interrupted):
         return None

@@ -18,9 +18,11 @@ from .._validation import is_number
 from ..errors import DataError, UsageError
 from ..runs.flow import ask
 from ..space.encoding import find_fault
+from ..space.labels import to_label_keys
 from ..space.outputs import Outputs, Status
 from ..space.points import Points
 from ..space.serialisation import space_from_dict, space_to_dict, value_from_json, value_to_json
+from ..systems.score_leads import compute_leads, prefer_probabilities
 from .changes import Rows, thin_rows
 from .front_data import FrontData, get_extra_call_limit, query_quietly
 
@@ -32,6 +34,7 @@ AnyFront = TypeVar("AnyFront", bound=FrontData)
 METADATA_KEY = b"datamorphic.front"
 FORMAT_VERSION = 1
 MAX_SEED_ANSWERS = 2_000  # answers to seed cases in a file
+LEAD_DECIMALS = 4
 MAX_COMPRESSION_RATIO = 250  # bytes per packed byte; a file that unpacks to more is not one of ours
 MIN_UNPACK_LIMIT_BYTES = 1 << 26  # a file may always unpack to this many bytes
 
@@ -56,10 +59,10 @@ def write_front(front: FrontData, path: FilePath, *, query_seeds: bool = True) -
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    seed_answers = front.seed_answers  # those read from a file
+    seed_answers, seed_leads = front.seed_answers, front.seed_leads  # those read from a file
     seed_rows = thin_rows(len(front.seeds), get_extra_call_limit(front, MAX_SEED_ANSWERS) if query_seeds else 0)
     if seed_rows.size:
-        seed_answers = query_quietly(front, ask(front.seeds.take(seed_rows), note="saving"))
+        seed_answers, seed_leads = _query_seeds(front, seed_rows)
     sides = (("a", front.a), ("b", front.b))
     columns: dict[str, Any] = {
         f"{side}.{j}": points.codes[:, j] for side, points in sides for j in range(len(front.space))
@@ -75,6 +78,7 @@ def write_front(front: FrontData, path: FilePath, *, query_seeds: bool = True) -
         "walk_runs": _pack(front.walk_runs.astype(np.int64)),
         "seeds": _pack(front.seeds.codes),
         "seed_answers": _outputs_to_dict(seed_answers),
+        **({} if seed_leads is None else {"seed_leads": _pack(seed_leads)}),
         **{name: getattr(front, name) for name in PLAIN_FIELDS},
         "choices": [dict(choice) for choice in front.choices],
         "notes": list(front.notes),
@@ -85,6 +89,19 @@ def write_front(front: FrontData, path: FilePath, *, query_seeds: bool = True) -
     arrays = {name: _to_arrow(values) for name, values in columns.items()}
     table = pa.table(arrays).replace_schema_metadata({METADATA_KEY: json.dumps(metadata).encode()})
     write_file(path, lambda draft: pq.write_table(table, draft), "front")
+
+
+def _query_seeds(front: FrontData, rows: Rows) -> tuple[Outputs | None, npt.NDArray[np.float64] | None]:
+    """Return the answers of the attached system to some seed cases, and how far they are ahead in its scores."""
+    assert front.sut is not None
+    system = prefer_probabilities(front.sut)
+    has_scores = system.labels is not None and system.score_kind is not None
+    points = front.seeds.take(rows)
+    answers = query_quietly(front, ask(points, scores=has_scores, note="saving"), system)
+    if answers is None or not has_scores:
+        return answers, None
+    leads = compute_leads(answers, system.labels, to_label_keys(answers.to_objects()))
+    return answers, None if leads is None else leads.round(LEAD_DECIMALS)
 
 
 def _to_arrow(values: Any) -> pa.Array:
@@ -182,10 +199,21 @@ def _build_front(table: pa.Table, metadata: dict[str, Any], front_class: type[An
         walk_runs=_unpack(metadata["walk_runs"], np.int64).astype(np.intp),
         seeds=Points(space, _unpack(metadata["seeds"], np.float64).reshape(-1, width)),
         seed_answers=_outputs_from_dict(metadata.get("seed_answers")),
+        seed_leads=_read_leads(metadata),
         walk_starts=None if starts is None else _unpack(starts, np.int64).astype(np.intp).reshape(-1, 2),
         seconds=metadata.get("seconds", math.nan),  # only files of the first release contain it
         **{name: metadata[name] for name in (*PLAIN_FIELDS, *LIST_FIELDS, "settings")},
     )
+
+
+def _read_leads(metadata: dict[str, Any]) -> npt.NDArray[np.float64] | None:
+    """Return how far the answers to seed cases were ahead in the scores; None in files that do not say it."""
+    if metadata.get("seed_leads") is None or metadata.get("seed_answers") is None:
+        return None
+    leads = _unpack(metadata["seed_leads"], np.float64)
+    if len(leads) != len(metadata["seed_answers"]["values"]) or not (np.isnan(leads) | (np.abs(leads) <= 1)).all():
+        raise DataError("'seed_leads' must be one number from -1 to 1 per answer to a seed case.")
+    return leads
 
 
 def _outputs_from_dict(document: dict[str, Any] | None) -> Outputs | None:

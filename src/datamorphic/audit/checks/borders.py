@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..._text import format_percent, pluralise
+from ...comparison.fronts import judge_difference
 from ...core.result import Example, Finding, format_share
 from ...errors import BudgetSpent
 from ...exploration.diff.diff import Difference
@@ -26,11 +27,10 @@ from ...exploration.run import run_exploration
 from ...morphisms.stock import derive
 from ...reporting.document import Section
 from ...runs.driver import Driver
-from ...runs.flow import ask
 from ...space.outputs import Outputs
 from ...space.points import Points
 from ..case_text import to_plain
-from ..check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check, run_flow
+from ..check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check
 from ..context import CheckContext
 
 MAX_WALKS = 500
@@ -38,11 +38,6 @@ RUNS_PER_WALK = 50  # rows per walk, rarely exceeded
 MAX_SEED_CASES = 5_000
 MAX_EXAMPLES = 3  # of changed cases
 SECTION_BUDGET_PART = 0.8  # of what is left, for each picture or table
-# The difference of the two best scores. Near a border, the share of votes of a hundred trees has a standard deviation of 5 %, and
-# the difference of two classes one of 10 %. So if such a forest is trained again, about 95 % of the answers that change have a
-# smaller difference than the first, and hardly any has a greater one than the second.
-UNDECIDED_MARGIN = 0.2
-MAX_UNDECIDED_MARGIN = 0.4
 
 
 def explore_borders(context: CheckContext, budget: CheckBudget) -> CheckFindings:
@@ -157,18 +152,38 @@ def compare_with_baseline(context: CheckContext, budget: CheckBudget) -> CheckFi
         for line, (_, row) in zip(format_first_cases(change), change.first(MAX_EXAMPLES).iterrows(), strict=False)
     ]
     changed_pairs = int((change.judged["status"] != "kept").sum()) if len(change.judged) else 0
-    changed_rows, undecided_rows = _count_changed_rows(context, budget, change)
-    only_made_inputs = change.rows_asked > 0 and changed_rows == undecided_rows
+    changed_rows = 0 if change.rows is None else len(change.rows)
+    judgement = judge_difference(change, context.seed, context.tolerance)
+    verdict = "unchanged" if judgement is None else judgement.verdict
+    only_made_inputs = change.rows_asked > 0 and verdict in ("unchanged", "reseed")
     share = format_share(changed_rows, change.rows_asked, "given row")
     detail = f"{share} get another answer than from the baseline."
     if not change.rows_asked:
         title = "The answers have changed since the baseline, between the given rows"
         detail = f"{format_share(changed_pairs, len(change.judged), 'place')} where the answer changes have moved or are new."
+    elif verdict == "group":
+        assert judgement is not None
+        group = judgement.groups[0]
+        title = (
+            f"Given rows get another answer than from the baseline where {group.text}: {group.changed:,} of "
+            f"{pluralise(group.all_changed, 'changed answer')}"
+        )
+        detail += (
+            f" {format_share(group.changed, group.rows, 'row')} with {group.text} are among them, and "
+            f"{format_percent(group.outside.value)} of the others: more than training again with another seed explains. The group was "
+            "found on one half of the rows and confirmed on the other."
+        )
     elif not only_made_inputs:
         title = "Given rows get another answer than from the baseline"
-    elif undecided_rows:
+        detail += " That is more than training again with another seed explains."
+    elif changed_rows and verdict == "unchanged":
         title = "The answers have changed since the baseline, but only where the model is undecided"
-        detail += " The model is undecided about nearly all of them: its two best scores hardly differ."
+        detail += " The model is undecided about them: its two best scores differ by no more than the tolerance."
+    elif changed_rows:
+        title = "Given rows get another answer than from the baseline, no more than training again explains"
+        detail += (
+            " The model is undecided about nearly all of them, and they are in no group more frequent than elsewhere."
+        )
     else:
         title = "The answers have changed since the baseline, but not for any given row"
         detail = f"None of {pluralise(change.rows_asked, 'given row')} gets another answer than from the baseline."
@@ -186,46 +201,13 @@ def compare_with_baseline(context: CheckContext, budget: CheckBudget) -> CheckFi
         noun="row" if change.rows_asked else "place",
         examples=tuple(examples),
         sections=(section,),
+        columns=judgement.groups[0].columns if judgement is not None and judgement.groups else (),
         affected_rows=changed_rows,
         rows=change.rows_asked,
         answer_changes=bool(changed_rows) if change.rows_asked else None,
         inputs="given" if changed_rows else "made",
     )
     return CheckFindings(basis=basis, findings=[finding])
-
-
-def _count_changed_rows(context: CheckContext, budget: CheckBudget, change: Difference) -> tuple[int, int]:
-    """Return how many given inputs are answered differently, and about how many of these the model is undecided.
-
-    It is undecided about an input if its two best scores differ by no more than the tolerance. Training the same learner
-    again, with another seed, changes the answers to such inputs. Without a tolerance, a few greater differences are allowed,
-    as many as come with that.
-    """
-    rows = change.rows
-    if rows is None or not len(rows):
-        return 0, 0
-    sut = context.sut
-    if sut.labels is None or sut.score_kind != "probability":
-        return len(rows), 0
-    inputs = context.space.points(rows[list(context.space.names)])
-    outputs = run_flow(context, budget, ask(inputs, scores=True, note="baseline"))
-    if outputs.scores is None or outputs.scores.shape[1] < 2:
-        return len(rows), 0
-    best_scores = np.sort(outputs.scores, axis=1)[:, -2:]
-    margins = np.where(outputs.ok, best_scores[:, 1] - best_scores[:, 0], np.inf)
-    if context.tolerance is not None:
-        return len(rows), int((margins <= context.tolerance).sum())
-    decided_count = int((margins > UNDECIDED_MARGIN).sum())
-    if (margins > MAX_UNDECIDED_MARGIN).any() or _is_frequent(decided_count, len(rows)):
-        return len(rows), len(rows) - decided_count
-    return len(rows), len(rows)
-
-
-def _is_frequent(decided_count: int, count: int) -> bool:
-    """Return whether more changed inputs are decided than the 5 % that training again explains."""
-    from scipy.stats import binomtest
-
-    return bool(binomtest(decided_count, count, 0.05, alternative="greater").pvalue <= 0.05)
 
 
 def _find_skip_reason(context: CheckContext) -> str:

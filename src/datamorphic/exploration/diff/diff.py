@@ -69,6 +69,7 @@ class Difference(Result):
     evidence: Sequence[ChangeEvidence]
     resolution: Mapping[str, float]
     calls: int
+    inputs: RealInputs | None = None  # the real inputs, with their old and new answers
     _cases: pd.DataFrame
     _unanswered_cases: Mask
 
@@ -262,6 +263,7 @@ def compare_fronts(old_front: FrontData, new_front: FrontData, tolerance: float 
         ),
         resolution={names[kind]: value for kind, value in resolution.items()},
         calls=old_counter.calls + new_counter.calls,
+        inputs=None if rows is None else inputs,
         _cases=ranked_cases,
         _unanswered_cases=unanswered_cases,
     )
