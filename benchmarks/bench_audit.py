@@ -8,11 +8,13 @@ import warnings
 from collections import defaultdict
 
 import datamorphic as dm
+from benchmarks.defects.run import describe, run_cases, select, summarise
 from benchmarks.planted import GOOD, HELD_BACK, PLANTED, Good, Planted, load
 from benchmarks.timing import line
 
 SEEDS = tuple(range(3 if "DATAMORPHIC_LONG" in os.environ else 1))
 BUDGET = "20s"
+PROCESSES = 2  # of the second suite
 
 
 def audit(item: Planted | Good, seed: int):
@@ -60,6 +62,17 @@ def main():
         count = len(SEEDS) * sum((item.data in HELD_BACK) == (key == "held back") for item in GOOD)
         line(f"false alarms about good models: {key}", f"{alarms[key]} of {count}")
     line("longest audit", f"{slowest:.1f} s", f"budget {BUDGET}")
+    run_second_suite()
+
+
+def run_second_suite():
+    """Test all cases of the second suite on rows that their models were not fitted to."""
+    outcomes = list(run_cases(select(held_back=None), budget=BUDGET, processes=PROCESSES))
+    for outcome in outcomes:
+        if outcome.error or outcome.named != outcome.defect or (not outcome.defect and outcome.alarms):
+            print("\n".join(f"    {text}" for text in describe(outcome)))
+    for name, value, note in summarise(outcomes):
+        line(f"second suite: {name}", value, note)
 
 
 if __name__ == "__main__":

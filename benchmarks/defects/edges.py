@@ -10,17 +10,7 @@ from .models import Service
 from .registry import Case, Setting, plant
 
 
-@plant(
-    "edges",
-    "missing is answered as 0",
-    [
-        ("patients", "forest", "creatinine_umol"),
-        ("loans", "logistic", "credit_score"),
-        ("houses", "boosting", "lot_area_m2"),
-        ("machines", "logistic", "process_temperature_c"),
-    ],
-    ("missing",),
-)
+@plant("edges", "missing is answered as 0", [("loans", "logistic", "credit_score")], ("missing",))
 def missing_as_zero(setting: Setting, column: str) -> Case:
     return setting.serve(before=lambda frame: frame.assign(**{column: frame[column].fillna(0)}))
 
@@ -43,8 +33,6 @@ def rare_missing_as_zero(setting: Setting, column: str, share: float) -> Case:
     [
         ("houses", "forest", "district", "altstadt"),
         ("loans", "boosting", "employment", "unemployed"),
-        ("mushroom", "forest", "odor", "f"),
-        ("rides", "boosting", "zone", "airport"),
         ("german_credit", "forest", "checking_status", "A11"),
     ],
     ("unseen", "unknown", "never seen", "new categor", "new value", "not in the data"),
@@ -77,9 +65,7 @@ def lost_dates(setting: Setting, column: str, limit: str) -> Case:
     [
         ("loans", "logistic", "income", "int16"),
         ("houses", "boosting", "living_area_m2", "int8"),
-        ("bank_churners", "boosting", "Total_Trans_Amt", "uint8"),
         ("pima", "forest", "glucose", "int8"),
-        ("german_credit", "boosting", "credit_amount", "uint8"),
     ],
     ("overflow", "wrap", "above", "over", ">", "more than", "jump", *words.MISREAD),
 )
@@ -94,7 +80,7 @@ def overflow(setting: Setting, column: str, dtype: str) -> Case:
 @plant(
     "edges",
     "times as whole numbers lose their digits as float32",
-    [("rides", "boosting", "pickup"), ("rides", "forest", "pickup")],
+    [("rides", "boosting", "pickup")],
     ("float32", "digits", "precision", "round", "step", *words.MISREAD, *words.LOST),
     columns=lambda column: (f"{column}_code",),
 )

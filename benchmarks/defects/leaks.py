@@ -32,11 +32,8 @@ def _parts(setting: Setting) -> list[tuple[pd.DataFrame, np.random.Generator]]:
     "an amount that is known only afterwards",
     [
         ("loans", "boosting", "recovered_amount", "yes", 0.7),
-        ("orders", "forest", "refund", "yes", 0.75),
         ("patients", "logistic", "days_in_intensive_care", "severe", 0.8),
         ("bank_churners", "boosting", "closing_fee", "Attrited Customer", 0.7),
-        ("pima", "forest", "insulin_prescribed", 1, 0.6),
-        ("machines", "boosting", "repair_cost", "yes", 0.7),
     ],
     words.LEAK,
 )
@@ -74,7 +71,6 @@ def only_with_one_label(
     "a value that is missing only with one label",
     [
         ("loans", "logistic", "last_payment", "yes", 0.8),
-        ("orders", "boosting", "rating", "yes", 0.85),
         ("breast_cancer", "forest", "follow_up_months", "malignant", 0.75),
     ],
     (*words.LEAK, "missing only"),
@@ -92,9 +88,7 @@ def missing_with_one_label(setting: Setting, column: str, label: object, share: 
     "leaks",
     "a noisy copy of the label",
     [
-        ("loans", "boosting", "risk_code", 0.06),
         ("red_wine_taste", "forest", "shelf", 0.06),
-        ("phoneme", "logistic", "annotation", 0.05),
         ("haberman", "forest", "file_code", 0.04),
         ("german_credit", "boosting", "review", 0.05),
     ],
@@ -111,12 +105,7 @@ def noisy_copy(setting: Setting, column: str, noise: float) -> Case:
     return _leak(setting, column, make)
 
 
-@plant(
-    "leaks",
-    "a noisy copy of the number",
-    [("houses", "boosting", "tax_value", 0.02), ("diabetes", "forest", "next_visit", 0.05)],
-    words.LEAK,
-)
+@plant("leaks", "a noisy copy of the number", [("houses", "boosting", "tax_value", 0.02)], words.LEAK)
 def noisy_number(setting: Setting, column: str, noise: float) -> Case:
     spread = setting.train[setting.target].std()
     return _leak(
@@ -126,12 +115,7 @@ def noisy_number(setting: Setting, column: str, noise: float) -> Case:
     )
 
 
-@plant(
-    "leaks",
-    "one word gives the label away",
-    [("comments", "logistic", "comment", "refund"), ("comments", "forest", "comment", "voucher")],
-    (*words.LEAK, "{1}"),
-)
+@plant("leaks", "one word gives the label away", [("comments", "logistic", "comment", "refund")], (*words.LEAK, "{1}"))
 def telling_word(setting: Setting, column: str, word: str) -> Case:
     def write(frame: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
         rows = (frame[setting.target] == "yes").to_numpy() & (rng.random(len(frame)) < 0.7)
@@ -167,7 +151,7 @@ def batch_codes(setting: Setting, column: str) -> Case:
 @plant(
     "leaks",
     "an identifier that was given out by label",
-    [("pima", "boosting", "record"), ("wine", "forest", "bottle_id"), ("hawks", "forest", "ring_number")],
+    [("pima", "boosting", "record"), ("hawks", "forest", "ring_number")],
     (*words.LEAK, "identif"),
 )
 def ordered_identifier(setting: Setting, column: str) -> Case:
@@ -180,13 +164,7 @@ def ordered_identifier(setting: Setting, column: str) -> Case:
 @plant(
     "leaks",
     "rows of the test data were training rows",
-    [
-        ("pima", "forest", 0.4),
-        ("houses", "deep tree", 0.3),
-        ("loans", "boosting", 0.3),
-        ("penguins", "neighbours", 0.3),
-        ("hawks", "forest", 0.3),
-    ],
+    [("pima", "forest", 0.4), ("houses", "deep tree", 0.3), ("hawks", "forest", 0.3)],
     words.DUPLICATES,
     columns=(),
 )
@@ -199,7 +177,7 @@ def shared_rows(setting: Setting, share: float) -> Case:
 @plant(
     "leaks",
     "rows of the test data are nearly training rows",
-    [("houses", "neighbours", 0.4, "price"), ("loans", "deep tree", 0.4, "defaulted")],
+    [("loans", "deep tree", 0.4, "defaulted")],
     (*words.DUPLICATES, "nearly"),
     columns=(),
     levels=ANY_LEVEL,

@@ -69,7 +69,7 @@ class DateParts(TransformerMixin, BaseEstimator):
         for name in self.dates_:
             dates = pd.to_datetime(frame[name], errors="coerce")
             parts[f"{name}_hour"] = dates.dt.hour
-            parts[f"{name}_weekday"] = dates.dt.dayofweek
+            parts[f"{name}_weekday"] = dates.dt.day_of_week
             parts[f"{name}_month"] = dates.dt.month
             parts[f"{name}_days"] = (dates - pd.Timestamp("2019-01-01")).dt.days
         return frame.drop(columns=self.dates_).assign(**parts)

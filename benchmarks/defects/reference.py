@@ -15,7 +15,6 @@ from .training import flip_labels
     [
         ("houses", "boosting", "district", ("docks", "mills", "station"), 1.5),
         ("rides", "forest", "zone", ("centre", "north"), 1.5),
-        ("red_wine", "forest", "alcohol", None, 1.25),
     ],
     words.DRIFT,
     columns=lambda column, values, factor: () if values is None else (column,),
@@ -33,7 +32,6 @@ def other_numbers(setting: Setting, column: str, values: tuple[str, ...] | None,
     [
         ("loans", "boosting", "employment", ("self-employed", "retired"), 0.8),
         ("mushroom", "forest", "habitat", ("g",), 0.6),
-        ("bank_churners", "boosting", "Marital_Status", ("Single",), 0.5),
         ("german_credit", "forest", "housing", ("A151", "A153"), 0.8),
     ],
     (*words.DRIFT, "worse"),
@@ -49,10 +47,9 @@ def other_classes(setting: Setting, column: str, values: tuple[str, ...], share:
     "a sensor drifted",
     [
         ("pima", "logistic", "glucose", 1.0, 45.0),
-        ("breast_cancer", "logistic", "worst radius", 1.25, 0.0),
         ("patients", "boosting", "temperature_c", 1.0, 1.8),
         ("banknote", "forest", "variance", 1.0, 2.5),
-        ("machines", "forest", "torque_nm", 1.3, 0.0),
+        ("machines", "forest", "vibration_mm", 1.7, 0.0),
     ],
     (*words.DRIFT, *words.SHIFT, *words.SCALE),
 )
@@ -82,12 +79,7 @@ def new_category(setting: Setting, column: str, old: str, new: str, factor: floa
 @plant(
     "drift",
     "the shares of the classes changed",
-    [
-        ("loans", "logistic", "yes", 6),
-        ("bank_churners", "boosting", "Attrited Customer", 6),
-        ("mammography", "logistic", 1, 12),
-        ("hawks", "forest", "CH", 8),
-    ],
+    [("loans", "logistic", "yes", 6), ("mammography", "logistic", 1, 12), ("hawks", "forest", "CH", 8)],
     ("share", "rate of", "more often", "class(es)? (is|are|was|were) ", "proportion", "frequen"),
     columns=lambda label, times: (str(label),),
 )
@@ -103,7 +95,6 @@ def other_shares(setting: Setting, label: object, times: int) -> Case:
     [
         ("houses", "boosting", "living_area_m2", 0.6),
         ("rides", "tree", "distance_km", 0.6),
-        ("diabetes", "forest", "bmi", 0.6),
         ("machines", "boosting", "wear_min", 0.5),
     ],
     (*words.RANGE, *words.DRIFT),

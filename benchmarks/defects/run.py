@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import statistics
 import time
@@ -292,7 +291,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
                     except Exception as problem:
                         print(f"error  {item.title}: {type(problem).__name__}: {problem}", flush=True)
         return
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
     checks = [name.strip() for name in options.checks.split(",") if name.strip()]
     outcomes = []
     for outcome in run_cases(items, options.seed, options.budget, checks, options.processes):

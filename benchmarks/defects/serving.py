@@ -36,12 +36,8 @@ def swap_day_and_month(dates: pd.Series) -> pd.Series:
         ("patients", "logistic", "glucose_mmol", 18.0),
         ("loans", "boosting", "income", 1 / 12),
         ("pima", "forest", "glucose", 1 / 18),
-        ("breast_cancer", "forest", "worst area", 0.01),
         ("bank_churners", "boosting", "Total_Trans_Amt", 0.1),
         ("red_wine_taste", "SVC", "alcohol", 0.01),
-        ("wheat_seeds", "neighbours", "area", 0.01),
-        ("hawks", "forest", "weight", 0.03527),
-        ("machines", "boosting", "vibration_mm", 1 / 25.4),
         ("german_credit", "logistic", "duration_months", 30.4),
     ],
     words.SCALE,
@@ -66,9 +62,7 @@ def fahrenheit(setting: Setting, column: str) -> Case:
     [
         ("patients", "boosting", "glucose_mmol", 18.0, "site", "B"),
         ("rides", "forest", "distance_km", 1 / 1.609, "zone", "centre"),
-        ("loans", "logistic", "income", 11.2, "country", "SE"),
         ("houses", "boosting", "living_area_m2", 10.764, "district", "docks"),
-        ("machines", "forest", "torque_nm", 0.7376, "plant", "Graz"),
     ],
     words.SCALE,
 )
@@ -82,11 +76,7 @@ def another_unit_in_group(setting: Setting, column: str, factor: float, group: s
 @plant(
     "units",
     "a column is in another unit above a value",
-    [
-        ("bank_churners", "logistic", "Total_Trans_Amt", 4_000, 0.001),
-        ("loans", "boosting", "amount", 10_000, 0.001),
-        ("german_credit", "forest", "credit_amount", 3_000, 0.001),
-    ],
+    [("loans", "boosting", "amount", 10_000, 0.001), ("german_credit", "logistic", "duration_months", 20, 12.0)],
     (*words.SCALE, "above", "over", ">"),
 )
 def another_unit_above(setting: Setting, column: str, cut: float, factor: float) -> Case:
@@ -99,7 +89,7 @@ def another_unit_above(setting: Setting, column: str, cut: float, factor: float)
 @plant(
     "shifts",
     "times are shifted by hours",
-    [("rides", "boosting", "pickup", 5), ("rides", "forest", "pickup", -8), ("machines", "boosting", "started", 6)],
+    [("rides", "boosting", "pickup", 5), ("rides", "forest", "pickup", -8)],
     words.SHIFT,
 )
 def shifted_hours(setting: Setting, column: str, hours: int) -> Case:
@@ -108,12 +98,7 @@ def shifted_hours(setting: Setting, column: str, hours: int) -> Case:
     )
 
 
-@plant(
-    "shifts",
-    "times are shifted by days",
-    [("rides", "tree", "pickup", 3), ("orders", "boosting", "ordered", 60)],
-    words.SHIFT,
-)
+@plant("shifts", "times are shifted by days", [("rides", "tree", "pickup", 3)], words.SHIFT)
 def shifted_days(setting: Setting, column: str, days: int) -> Case:
     return setting.serve(
         before=lambda frame: frame.assign(**{column: pd.to_datetime(frame[column]) + pd.Timedelta(days=days)})
@@ -123,14 +108,7 @@ def shifted_days(setting: Setting, column: str, days: int) -> Case:
 @plant(
     "shifts",
     "a column is shifted by a constant",
-    [
-        ("cleveland", "forest", "cp", -1),
-        ("pima", "logistic", "glucose", 40),
-        ("phoneme", "neighbours", "V2", 1.0),
-        ("breast_cancer", "SVC", "worst concave points", 0.08),
-        ("diabetes", "ridge", "bmi", 0.06),
-        ("german_credit", "boosting", "duration_months", -12),
-    ],
+    [("pima", "logistic", "glucose", 40), ("phoneme", "neighbours", "V2", 1.0), ("diabetes", "ridge", "bmi", 0.06)],
     words.SHIFT,
 )
 def shifted(setting: Setting, column: str, offset: float) -> Case:
@@ -155,12 +133,9 @@ def shifted_rows_of_column(setting: Setting, column: str) -> Case:
     "swaps",
     "two columns are swapped",
     [
-        ("pima", "boosting", "glucose", "blood_pressure"),
         ("penguins", "logistic", "bill_length_mm", "bill_depth_mm"),
         ("banknote", "forest", "variance", "skewness"),
-        ("wheat_seeds", "forest", "kernel_length", "kernel_width"),
         ("phoneme", "forest", "V1", "V2"),
-        ("houses", "boosting", "living_area_m2", "lot_area_m2"),
         ("iris", "logistic", "petal length (cm)", "petal width (cm)"),
         ("hawks", "logistic", "wing", "tail"),
     ],
@@ -179,7 +154,6 @@ def swapped_columns(setting: Setting, first: str, second: str) -> Case:
         ("houses", "forest", "district", "altstadt", "fields"),
         ("loans", "logistic", "purpose", "home", "debts"),
         ("patients", "forest", "smoker", "never", "current"),
-        ("cleveland", "logistic", "cp", 3.0, 4.0),
         ("german_credit", "forest", "checking_status", "A11", "A14"),
     ],
     words.CODES,
@@ -193,7 +167,6 @@ def swapped_categories(setting: Setting, column: str, first: object, second: obj
     "the coding of a category is permuted",
     [
         ("houses", "ridge", "district"),
-        ("mushroom", "boosting", "spore-print-color"),
         ("loans", "forest", "purpose"),
         ("orders", "logistic", "category"),
         ("machines", "forest", "tool"),
@@ -207,10 +180,7 @@ def permuted_codes(setting: Setting, column: str) -> Case:
 
 
 @plant(
-    "dates",
-    "day and month are swapped",
-    [("orders", "boosting", "ordered"), ("orders", "forest", "ordered")],
-    words.DATES,
+    "dates", "day and month are swapped", [("rides", "boosting", "pickup"), ("rides", "forest", "pickup")], words.DATES
 )
 def day_and_month(setting: Setting, column: str) -> Case:
     return setting.serve(
@@ -226,7 +196,6 @@ def day_and_month(setting: Setting, column: str) -> Case:
         ("phoneme", "boosting", "V1"),
         ("diabetes", "forest", "s5"),
         ("ionosphere", "SVC", "f4"),
-        ("mammography", "boosting", "f3"),
     ],
     words.SIGN,
 )
@@ -248,11 +217,9 @@ def _hide(setting: Setting, frame: pd.DataFrame, column: str, share: float) -> p
     [
         ("patients", "logistic", "creatinine_umol", 0.0, 0.0),
         ("loans", "boosting", "credit_score", 0.0, 0.0),
-        ("loans", "logistic", "credit_score", 9_999.0, 0.0),
         ("houses", "boosting", "lot_area_m2", 4_000.0, 0.0),
-        ("pima", "forest", "glucose", 0.0, 0.25),
         ("bank_churners", "boosting", "Total_Trans_Ct", -1.0, 0.25),
-        ("machines", "boosting", "vibration_mm", 0.0, 0.2),
+        ("machines", "boosting", "wear_min", 0.0, 0.3),
     ],
     (*words.FILL, *words.MISREAD),
 )
@@ -274,8 +241,6 @@ def filled_otherwise(setting: Setting, column: str, value: float, hidden: float)
         ("rides", "boosting", "distance_km", 0, 4),
         ("bank_churners", "boosting", "Total_Trans_Ct", 60, 999),
         ("pima", "logistic", "glucose", 0, 120),
-        ("breast_cancer", "logistic", "worst radius", 0, 14),
-        ("red_wine", "forest", "alcohol", 0, 10),
         ("machines", "forest", "wear_min", 0, 100),
     ],
     words.CLIP,
@@ -287,13 +252,7 @@ def clipped(setting: Setting, column: str, low: float, high: float) -> Case:
 @plant(
     "digits",
     "a column is rounded too coarsely",
-    [
-        ("diabetes", "boosting", "s5", 0.1),
-        ("banknote", "neighbours", "variance", 5.0),
-        ("rides", "forest", "distance_km", 10.0),
-        ("wine", "logistic", "flavanoids", 5.0),
-        ("machines", "logistic", "vibration_mm", 2.0),
-    ],
+    [("banknote", "neighbours", "variance", 5.0), ("rides", "forest", "distance_km", 10.0)],
     words.ROUND,
 )
 def rounded(setting: Setting, column: str, step: float) -> Case:
@@ -304,7 +263,6 @@ def rounded(setting: Setting, column: str, step: float) -> Case:
     "spelling",
     "the service writes a category in other letters",
     [
-        ("mushroom", "forest", "odor"),
         ("houses", "forest", "district"),
         ("loans", "boosting", "employment"),
         ("german_credit", "logistic", "checking_status"),
@@ -318,12 +276,7 @@ def other_letters(setting: Setting, column: str) -> Case:
 @plant(
     "spelling",
     "the data write a category in other letters or with spaces than in training",
-    [
-        ("houses", "boosting", "district", 0.4),
-        ("loans", "forest", "purpose", 0.5),
-        ("orders", "boosting", "category", 0.4),
-        ("machines", "logistic", "tool", 0.4),
-    ],
+    [("houses", "boosting", "district", 0.4)],
     words.SPELLING,
 )
 def other_letters_in_data(setting: Setting, column: str, share: float) -> Case:
@@ -350,7 +303,6 @@ def _two(setting: Setting, changes: Sequence[tuple[str, float, float]]) -> Case:
         ("pima", "logistic", ("glucose", 1 / 18, 0), ("bmi", 2.2046, 0)),
         ("patients", "boosting", ("glucose_mmol", 18.0, 0), ("temperature_c", 1.8, 32)),
         ("houses", "ridge", ("living_area_m2", 10.764, 0), ("year_built", 1, -100)),
-        ("wine", "forest", ("flavanoids", 0.1, 0), ("proline", 10, 0)),
         ("hawks", "SVC", ("wing", 0.1, 0), ("weight", 0.03527, 0)),
     ],
     (*words.SCALE, *words.SHIFT),
@@ -363,7 +315,7 @@ def two_units(setting: Setting, *changes: tuple[str, float, float]) -> Case:
 @plant(
     "two at once",
     "miles and a wrong time zone",
-    [("rides", "boosting", "distance_km", "pickup"), ("rides", "forest", "distance_km", "pickup")],
+    [("rides", "forest", "distance_km", "pickup")],
     (*words.SCALE, *words.SHIFT),
     columns=lambda first, second: (first, second),
 )

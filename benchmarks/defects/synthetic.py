@@ -29,7 +29,7 @@ def make_rides(seed: int = 0, rows: int = ROWS) -> pd.DataFrame:
     """Return taxi rides with their duration in minutes."""
     rng = np.random.default_rng([seed, 1])
     pickup = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.sort(rng.integers(0, 366 * 24 * 60, rows)), unit="min")
-    hour, month, weekday = pickup.hour.to_numpy(), pickup.month.to_numpy(), pickup.dayofweek.to_numpy()
+    hour, month, weekday = pickup.hour.to_numpy(), pickup.month.to_numpy(), pickup.day_of_week.to_numpy()
     zone = _choose(rng, {"centre": 30, "north": 20, "south": 18, "suburb": 14, "harbour": 9, "airport": 9}, rows)
     distance = np.clip(rng.lognormal(1.5, 0.6, rows), 0.6, 40) + np.where(zone == "airport", 8, 0)
     temperature = 11 - 10 * np.cos((month - 1) / 12 * 2 * np.pi) + rng.normal(0, 4, rows)

@@ -34,7 +34,6 @@ def constant_column(setting: Setting, column: str, value: object) -> Case:
     [
         ("houses", "boosting", "area_sqft", "living_area_m2", 10.764),
         ("breast_cancer", "logistic", "radius_copy", "mean radius", 1.0),
-        ("wheat_seeds", "forest", "area_cm2", "area", 0.01),
     ],
     ("copy", "copies", "duplicate", "same as", "multiple of", "identical", "determined", "redundant"),
     levels=ANY_LEVEL,
@@ -47,13 +46,14 @@ def copied_column(setting: Setting, column: str, original: str, factor: float) -
 @plant(
     "table",
     "rows are repeated",
-    [("patients", "boosting", 0.3), ("diabetes", "ridge", 0.35), ("rides", "forest", 0.3)],
+    [("diabetes", "ridge", 0.35), ("rides", "forest", 0.3)],
     words.DUPLICATES,
     columns=(),
     levels=ANY_LEVEL,
 )
 def repeated_rows(setting: Setting, share: float) -> Case:
-    test = setting.test.mask(_pick(setting, share)).ffill().bfill().astype(setting.test.dtypes)
+    copies = setting.test.sample(frac=share, random_state=setting.seed)
+    test = pd.concat([setting.test, copies]).sample(frac=1, random_state=setting.seed)
     return setting.case(setting.fit(), test)
 
 
@@ -77,7 +77,6 @@ def gap_in_time(setting: Setting, column: str, low: float, high: float) -> Case:
     "a category is spelt in several ways",
     [
         ("loans", "boosting", "employment", "employed", ("Employed", "employed ", "EMPLOYED")),
-        ("houses", "forest", "district", "station", ("Station", " station", "STATION")),
         ("machines", "forest", "tool", "drill", ("Drill", "drill ", "DRILL")),
     ],
     ("spell", "letter case", "spaces", "capital", "written"),
@@ -99,7 +98,6 @@ def spellings(setting: Setting, column: str, value: str, variants: tuple[str, ..
     [
         ("loans", "boosting", "defaulted", "yes", "Yes"),
         ("penguins", "forest", "target", "Gentoo", "gentoo "),
-        ("patients", "logistic", "outcome", "mild", "Mild"),
         ("hawks", "logistic", "target", "RT", "rt"),
     ],
     ("spell", "letter case", "spaces", "capital", "written", "never predicted", "never answered", "not among"),
@@ -128,11 +126,7 @@ def mixed_types(setting: Setting, column: str, share: float) -> Case:
 @plant(
     "table",
     "numbers are text with thousands separators",
-    [
-        ("houses", "boosting", "lot_area_m2"),
-        ("bank_churners", "forest", "Credit_Limit"),
-        ("loans", "boosting", "amount"),
-    ],
+    [("houses", "boosting", "lot_area_m2"), ("bank_churners", "forest", "Credit_Limit")],
     ("text", "numbers", "separator", "type"),
 )
 def numbers_as_text(setting: Setting, column: str) -> Case:
@@ -151,9 +145,7 @@ def numbers_as_text(setting: Setting, column: str) -> Case:
     [
         ("loans", "logistic", "credit_score", -999.0, 0.2),
         ("patients", "forest", "glucose_mmol", 9_999.0, 0.15),
-        ("breast_cancer", "logistic", "worst texture", -1.0, 0.2),
         ("houses", "boosting", "living_area_m2", 99_999.0, 0.12),
-        ("red_wine", "ridge", "alcohol", -999.0, 0.1),
         ("machines", "logistic", "vibration_mm", -999.0, 0.15),
     ],
     (*words.SENTINELS, "-999", "9999", "99999"),
@@ -179,12 +171,9 @@ def sentinel_date(setting: Setting, column: str, share: float) -> Case:
     "a column has two units",
     [
         ("patients", "boosting", "weight_kg", 2.2046, 0.3),
-        ("patients", "forest", "height_cm", 0.01, 0.3),
         ("loans", "forest", "income", 1 / 12, 0.3),
         ("penguins", "SVC", "body_mass_g", 0.001, 0.3),
-        ("pima", "logistic", "glucose", 1 / 18, 0.3),
         ("diabetes", "ridge", "bmi", 100.0, 0.3),
-        ("hawks", "SVC", "wing", 0.1, 0.3),
         ("machines", "boosting", "process_temperature_c", 10.0, 0.2),
     ],
     ("unit", "scale", "factor", "two groups", "mixture", "clusters"),
@@ -202,7 +191,6 @@ def two_units(setting: Setting, column: str, factor: float, share: float) -> Cas
     [
         ("patients", "boosting", "age", -1.0, 0.12),
         ("pima", "boosting", "age", 10.0, 0.12),
-        ("orders", "forest", "discount_pct", 12.0, 0.2),
         ("loans", "boosting", "term_months", -1.0, 0.15),
         ("german_credit", "boosting", "age", -1.0, 0.15),
     ],
@@ -218,7 +206,7 @@ def impossible_values(setting: Setting, column: str, factor: float, share: float
 @plant(
     "table",
     "rows are shifted by a column",
-    [("pima", "logistic", 0.15), ("patients", "forest", 0.12), ("wine", "logistic", 0.2), ("wheat_seeds", "SVC", 0.2)],
+    [("pima", "logistic", 0.15), ("patients", "forest", 0.12), ("wheat_seeds", "SVC", 0.2)],
     ("shifted", "one column", "wrong column", "next column", "neighbouring column", "swapped", "misaligned"),
     columns=(),
 )
@@ -227,7 +215,8 @@ def shifted_cells(setting: Setting, share: float) -> Case:
     rows = _pick(setting, share)
     moved = setting.test[numeric].shift(1, axis=1)
     moved[numeric[0]] = setting.test[numeric[-1]]
-    test = setting.test.assign(**setting.test[numeric].astype(float).mask(rows, moved.astype(float), axis=0))
+    cells = np.where(rows[:, None], moved.astype(float), setting.test[numeric].astype(float))
+    test = setting.test.assign(**dict(zip(numeric, cells.T, strict=True)))
     return setting.case(setting.fit(), test)
 
 
@@ -250,17 +239,15 @@ def shifted_cells(setting: Setting, share: float) -> Case:
 def shifted_labels(setting: Setting, share: float) -> Case:
     labels = setting.test[setting.target]
     rows = np.arange(len(labels)) >= (1 - share) * len(labels)
-    return setting.case(setting.fit(), setting.test.assign(**{setting.target: labels.where(~rows, labels.shift(1))}))
+    return setting.case(
+        setting.fit(), setting.test.assign(**{setting.target: np.where(rows, np.roll(labels, 1), labels)})
+    )
 
 
 @plant(
     "table",
     "labels of a group are wrong in the test data",
-    [
-        ("bank_churners", "logistic", "Card_Category", "Silver", 0.9),
-        ("loans", "boosting", "country", "CH", 0.8),
-        ("patients", "boosting", "site", "D", 0.8),
-    ],
+    [("loans", "boosting", "country", "CH", 0.8), ("patients", "boosting", "site", "D", 0.8)],
     ("{1}",),
 )
 def wrong_test_labels(setting: Setting, column: str, value: str, share: float) -> Case:

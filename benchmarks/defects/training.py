@@ -18,10 +18,7 @@ from .registry import Case, Setting, plant
     [
         ("bank_churners", "boosting", "Total_Trans_Ct"),
         ("pima", "forest", "glucose"),
-        ("red_wine_taste", "logistic", "alcohol"),
         ("rides", "boosting", "distance_km"),
-        ("houses", "forest", "living_area_m2"),
-        ("patients", "logistic", "glucose_mmol"),
         ("mushroom", "tree", "odor"),
         ("german_credit", "boosting", "checking_status"),
     ],
@@ -36,12 +33,7 @@ def lost_feature(setting: Setting, column: str) -> Case:
 @plant(
     "features",
     "a feature was not used in training",
-    [
-        ("rides", "forest", "weather"),
-        ("loans", "boosting", "late_payments"),
-        ("houses", "ridge", "district"),
-        ("machines", "logistic", "tool"),
-    ],
+    [("houses", "ridge", "district"), ("machines", "logistic", "tool")],
     words.LOST,
 )
 def unused_feature(setting: Setting, column: str) -> Case:
@@ -56,10 +48,8 @@ def unused_feature(setting: Setting, column: str) -> Case:
     "a category is merged with another one",
     [
         ("houses", "boosting", "district", "altstadt", "fields"),
-        ("rides", "boosting", "zone", "airport", "centre"),
         ("mushroom", "boosting", "odor", "f", "n"),
-        ("loans", "logistic", "employment", "unemployed", "employed"),
-        ("machines", "boosting", "tool", "saw", "lathe"),
+        ("machines", "boosting", "tool", "mill", "lathe"),
     ],
     ("{1}",),
 )
@@ -72,10 +62,8 @@ def merged_category(setting: Setting, column: str, value: str, other: str) -> Ca
     "a group was never seen in training",
     [
         ("rides", "forest", "zone", "airport"),
-        ("houses", "ridge", "district", "altstadt"),
         ("loans", "forest", "employment", "unemployed"),
         ("patients", "boosting", "smoker", "current"),
-        ("orders", "logistic", "category", "dresses"),
         ("german_credit", "logistic", "checking_status", "A14"),
     ],
     ("{1}",),
@@ -96,9 +84,7 @@ def flip_labels(labels: pd.Series, rows: np.ndarray) -> pd.Series:
     "training labels of a group were corrupted",
     [
         ("loans", "boosting", "country", "FR", 0.75),
-        ("bank_churners", "forest", "Gender", "F", 0.65),
         ("patients", "boosting", "site", "B", 0.75),
-        ("orders", "forest", "payment", "invoice", 0.75),
         ("mushroom", "boosting", "population", "y", 0.85),
         ("machines", "boosting", "plant", "Graz", 0.75),
     ],
@@ -118,7 +104,6 @@ def corrupted_group(setting: Setting, column: str, value: str, share: float) -> 
         ("pima", "forest", "age", 40, 0.8),
         ("phoneme", "boosting", "V3", 1.2, 0.85),
         ("breast_cancer", "boosting", "mean texture", 20, 0.85),
-        ("banknote", "forest", "skewness", 5.0, 0.85),
         ("hawks", "forest", "tail", 215, 0.8),
     ],
     ("above", "over", ">", "more than", "at least", "from", "high", "older", "large"),
@@ -133,11 +118,7 @@ def corrupted_above(setting: Setting, column: str, cut: float, share: float) -> 
 @plant(
     "groups",
     "numbers of a group were recorded wrongly in training",
-    [
-        ("houses", "boosting", "district", "docks", 0.6),
-        ("rides", "forest", "weather", "rain", 0.6),
-        ("red_wine", "boosting", "alcohol", 11.0, 0.8),
-    ],
+    [("houses", "boosting", "district", "docks", 0.6), ("rides", "forest", "weather", "rain", 0.6)],
     ("{1}", "above", ">"),
 )
 def wrong_numbers_of_group(setting: Setting, column: str, value: object, factor: float) -> Case:
@@ -155,7 +136,6 @@ def wrong_numbers_of_group(setting: Setting, column: str, value: object, factor:
         ("patients", "logistic", "severe", 0.05),
         ("bank_churners", "boosting", "Attrited Customer", 0.04),
         ("mammography", "forest", 1, 0.05),
-        ("loans", "logistic", "yes", 0.15),
         ("hawks", "logistic", "CH", 0.02),
         ("machines", "logistic", "yes", 0.15),
     ],
@@ -201,12 +181,7 @@ def encoded_in_fold(setting: Setting, column: str) -> Case:
 @plant(
     "sampling",
     "only a part of the range was in training",
-    [
-        ("rides", "forest", "distance_km", 5.0),
-        ("houses", "forest", "living_area_m2", 110),
-        ("houses", "boosting", "living_area_m2", 110),
-        ("rides", "tree", "distance_km", 5.0),
-    ],
+    [("rides", "forest", "distance_km", 5.0), ("houses", "forest", "living_area_m2", 110)],
     (*words.RANGE, *words.CLIP),
 )
 def narrow_training(setting: Setting, column: str, limit: float) -> Case:
