@@ -125,6 +125,13 @@ def number_types():
 # -- data -----------------------------------------------------------------------------------------------------------
 
 
+def table():
+    """Write -999 where the income is unknown."""
+    rng = np.random.default_rng(0)
+    income = LOANS["income"].where(rng.random(len(LOANS)) > 0.1, -999)
+    return {"model": GOOD, "data": LOANS.assign(income=income)}
+
+
 def duplicates():
     """Test on rows of which some were trained on."""
     return {"model": GOOD, "data": LOANS[400:], "reference": LOANS[:450]}
@@ -238,6 +245,11 @@ def metamorphisms():
 # -- answers against labels and neighbours -----------------------------------------------------------------------------
 
 
+def curves():
+    """Use the same income for everyone, since the column arrives under another name."""
+    return {"model": before(lambda frame: frame.assign(income=50_000))}
+
+
 def response():
     """Read large incomes as those of a month."""
     return {
@@ -333,6 +345,16 @@ def classes():
     return {"model": lambda frame: np.where(frame["income"] > -1, "refused", "approved")}
 
 
+def recall():
+    """Answer from a cache in which most approvals are missing."""
+
+    def predict(frame):
+        missing = (frame["income"] + frame["debts"]) // 100 % 10 < 7
+        return np.where(missing, "refused", GOOD.predict(frame))
+
+    return {"model": predict}
+
+
 def baseline():
     """Count debts twice in the new version."""
     old = dm.explore(GOOD, LOANS, target="decision", walks=100, name="version 1")
@@ -371,6 +393,7 @@ MISTAKES = {
         column_order,
         row_labels,
         number_types,
+        table,
         duplicates,
         identifiers,
         scores,
@@ -383,6 +406,7 @@ MISTAKES = {
         texts,
         interface,
         edges,
+        curves,
         dependence,
         response,
         slices,
@@ -392,6 +416,7 @@ MISTAKES = {
         memorisation,
         suggestions,
         classes,
+        recall,
         baseline,
         adequacy,
         learning,

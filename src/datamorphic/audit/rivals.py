@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -66,16 +66,22 @@ class Rivals:
         return models
 
     def find_similar_models(self, context: CheckContext, budget: CheckBudget, rows: Mask) -> list[PlainModel]:
-        """Return the models that answer most like the tested one in some rows: plain ones or the quick one."""
-        quick = PlainModel(name="the quick model", predictions=self.predictions, probabilities=self.probabilities)
-        return find_similar_models([*self.get_plain_models(context, budget), quick], self.answers, rows)
+        """Return the models that answer most like the tested one in some rows: plain ones or the quick one.
 
-    def measure_mean_errors(self, model: PlainModel, rows: Mask) -> float:
-        """Return the mean error of a plain model in some rows, at its own decisions or as often as the model: the larger one."""
-        errors = [self.measure_errors(model.predictions)]
-        if model.probabilities is not None:
-            errors.append(self.measure_errors(self.match(model.probabilities)))
-        return max(float(values[rows].mean()) for values in errors)
+        They decide as they do, or give each class as often as the model does.
+        """
+        quick = PlainModel(name="the quick model", predictions=self.predictions, probabilities=self.probabilities)
+        models = [*self.get_plain_models(context, budget), quick]
+        matched = [
+            replace(model, predictions=self.match(model.probabilities))
+            for model in models
+            if model.probabilities is not None
+        ]
+        return find_similar_models([*models, *matched], self.answers, rows)
+
+    def measure_mean_error(self, model: PlainModel, rows: Mask) -> float:
+        """Return the mean error of a plain model in some rows."""
+        return float(self.measure_errors(model.predictions)[rows].mean())
 
     def find_easy_rows(self, context: CheckContext, budget: CheckBudget) -> Mask:
         """Return the rows whose label models of all kinds find, although they were fitted to other rows.

@@ -262,7 +262,7 @@ def _stands_out(context: CheckContext, budget: CheckBudget, rivals: Rivals, insi
     """Tell whether a model is worse in a group than plain models that answer like it elsewhere."""
     mean = float(rivals.data.errors[inside].mean())
     similar_means = [
-        rivals.measure_mean_errors(model, inside) for model in rivals.find_similar_models(context, budget, outside)
+        rivals.measure_mean_error(model, inside) for model in rivals.find_similar_models(context, budget, outside)
     ]
     least_excess = 0.0 if rivals.data.numeric else MIN_EXCESS_OVER_SIMILAR_MODELS
     return all(

@@ -360,6 +360,11 @@ def _find_alike(
                 best = min(best, (max(p for _, p in tests) * len(pairs) * residuals.values.shape[1], difference))
         if best[0] > SIGNIFICANCE:
             continue
+        if (
+            np.abs(residuals.values[inside & is_second].mean(axis=0)).max()
+            < np.abs(residuals.values[inside & ~is_second].mean(axis=0)).max()
+        ):  # the answers suit the second category, and not the first one
+            first, second, is_second = second, first, inside & ~is_second
         names = _name_categories(context, response, [second, first])
         blind_codes = codes.copy()
         blind_codes[is_second, response.column] = first

@@ -21,7 +21,8 @@ Mask = npt.NDArray[np.bool_]
 
 MIN_GAIN = 0.08  # of the loss of the quick model: by how much it falls with what the tested model does not see
 MIN_GAIN_AT_LOWER_END = 0.03
-MIN_ERROR_GAIN = 0.1  # of the errors of the quick model
+MIN_ERROR_GAIN = 0.1  # of the errors of the quick model, unless the gain is clear
+CLEAR_GAIN = 0.15
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -40,7 +41,8 @@ class Cost:
         return (
             self.gain.value >= MIN_GAIN
             and self.gain.low >= MIN_GAIN_AT_LOWER_END
-            and self.with_error <= (1 - MIN_ERROR_GAIN) * self.without_error
+            and (self.with_error <= (1 - MIN_ERROR_GAIN) * self.without_error or self.gain.value >= CLEAR_GAIN)
+            and self.with_error <= (1 - MIN_ERROR_GAIN) * self.own_error
             and self.lost.low > 0
         )
 

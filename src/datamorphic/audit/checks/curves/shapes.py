@@ -43,10 +43,8 @@ def describe_difference(bins: Bins, labels: Means, answers: Means) -> str:
             return "permuted: the categories have the answers of each other"
         worst = int(np.abs(gaps[inner]).argmax())
         return f"different most of all where it is {bins.names[inner[worst]]}"
-    cut = _find_cut(curve, other, clear[inner])
-    if cut is not None:
-        side, number = cut
-        return f"cut off: the answers stay the same {side} {bins.names[inner[number]]}, the labels do not"
+    if _is_stepwise(curve, other):
+        return "stepwise: the answers jump where the labels change little by little"
     shifts = [
         _correlate(curve[max(0, -lag) : len(curve) - max(0, lag)], other[max(0, lag) : len(other) + min(0, lag)])
         for lag in (-2, -1, 1, 2)
@@ -57,6 +55,10 @@ def describe_difference(bins: Bins, labels: Means, answers: Means) -> str:
         and max(shifts) > max(agreement + MIN_SHIFT_GAIN, SAME_SHAPE)
     ):
         return "shifted: the answers change at other values than the labels"
+    cut = _find_cut(curve, other, clear[inner])
+    if cut is not None:
+        side, number = cut
+        return f"cut off: the answers stay the same {side} {bins.names[inner[number]]}, the labels do not"
     if clear.all() and (np.all(gaps > 0) or np.all(gaps < 0)):
         return f"{'lower' if gaps[0] > 0 else 'higher'} than the labels everywhere"
     ratio = float(other.std() / curve.std()) if curve.std() > 0 else 1.0
@@ -64,8 +66,6 @@ def describe_difference(bins: Bins, labels: Means, answers: Means) -> str:
         return "flattened: the answers change less than the labels"
     if agreement >= SAME_SHAPE and ratio > STEEP_RATIO:
         return "stretched: the answers change more than the labels"
-    if _is_stepwise(curve, other):
-        return "stepwise: the answers jump where the labels change little by little"
     worst = int(np.abs(gaps[inner]).argmax())
     return f"different most of all at {bins.names[inner[worst]]}"
 
