@@ -188,9 +188,9 @@ def _describe_new_categories(names: Sequence[str], old: Floats, new: Floats) -> 
     if count < max(MIN_OUTSIDE_ROWS, MIN_OUTSIDE_SHARE * new.sum()):
         return ""
     places = places[np.argsort(-new[places], kind="stable")]
-    shown = ", ".join(names[place] for place in places[:MAX_NAMED_CATEGORIES].tolist())
+    listed = ", ".join(names[place] for place in places[:MAX_NAMED_CATEGORIES].tolist())
     more = f" and {len(places) - MAX_NAMED_CATEGORIES:,} more" if len(places) > MAX_NAMED_CATEGORIES else ""
-    return f"{pluralise(count, 'row')} in categories that the reference does not have: {shown}{more}"
+    return f"{pluralise(count, 'row')} in categories that the reference does not have: {listed}{more}"
 
 
 def _describe_range(old: Floats, new: Floats) -> str:
