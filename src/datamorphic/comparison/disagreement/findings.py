@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._text import format_percent, format_short, join_names, pluralise
 from ...audit.case_text import extract_row, format_answer, to_plain, to_plain_answer
-from ...core.result import Example, Finding, Level, Measure
+from ...core.result import LEVELS, Example, Finding, Level, Measure
 from ...exploration.changes import format_value
 from ...space.points import Points
 from .foreign import ForeignSite, FormSite
@@ -276,8 +276,9 @@ def _join_rounding(search: Search, differences: list[Difference]) -> list[Differ
         if decimals is None:
             continue
         words = "has decimals" if decimals == 0 else f"has more than {pluralise(decimals, 'decimal')}"
+        level = min((difference.level for difference in group), key=LEVELS.index)
         for difference in group:
-            replaced[id(difference)] = _copy(difference, kind="rounding", value_text=words)
+            replaced[id(difference)] = _copy(difference, kind="rounding", value_text=words, level=level)
     return [replaced.get(id(difference), difference) for difference in differences]
 
 
@@ -370,7 +371,7 @@ def _build_finding(search: Search, kind: str, group: list[Difference]) -> Findin
         check=CHECK,
         about=names[0] if len(names) == 1 else "",
         title=title,
-        level=min((difference.level for difference in group), key=("fault", "concern", "advice").index),
+        level=min((difference.level for difference in group), key=LEVELS.index),
         confidence=1.0,
         detail=" ".join(parts),
         remedy=REMEDIES[kind].format(names=shown_names),

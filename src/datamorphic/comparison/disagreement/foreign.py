@@ -249,8 +249,11 @@ def _list_forms(frame: pd.DataFrame) -> Iterator[tuple[FormKind, pd.DataFrame]]:
 def _judge_form(
     search: Search, kind: FormKind, rows: Positions, base: PairedAnswers, answers: PairedAnswers
 ) -> list[FormSite]:
-    """Return a site if the systems agree on some rows, and no longer agree on them in another form."""
-    differ = answers.differ & ~base.differ
+    """Return a site if the systems agree on some rows, and no longer agree on them in another form.
+
+    A system may refuse a form that it does not know: that is better than a wrong answer.
+    """
+    differ = answers.differ & ~base.differ & ~answers.refused
     if not differ.any():
         return []
     worst = int(np.where(differ, answers.severity, 0.0).argmax())

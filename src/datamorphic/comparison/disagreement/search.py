@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..._clock import read_clock
+from ..._clock import measure_slowdown, read_clock
 from ...core.result import Finding
 from ...errors import OutOfBudget
 from ...runs.flow import Budget
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..context import ComparisonContext
 
 DEFAULT_SECONDS = 20.0
+SHARE_OF_BUDGET = 0.7  # of what is left of the budget of a comparison, on a busy machine
 SHARE_OF_SEARCH = 0.6  # of the time; the rest is for shrinking,
 SHARE_OF_SHRINKING = 0.9  # and for reporting
 
@@ -40,9 +41,17 @@ def find_disagreements(context: ComparisonContext, budget: Budget) -> list[Findi
         context.inputs,
         query=query,
         tolerance=context.tolerance,
-        seconds=DEFAULT_SECONDS if budget.seconds is None else budget.seconds,
+        seconds=_find_seconds(context, budget),
         seed=context.seed,
     )
+
+
+def _find_seconds(context: ComparisonContext, budget: Budget) -> float:
+    """Return the seconds for the search: more on a busy machine, as far as the budget of the comparison allows."""
+    seconds = DEFAULT_SECONDS if budget.seconds is None else budget.seconds
+    left = context.seconds_left
+    wanted = seconds * context.execution.recall(measure_slowdown)
+    return wanted if left is None else max(min(wanted, SHARE_OF_BUDGET * left), min(seconds, left))
 
 
 def compare_twins(

@@ -12,7 +12,7 @@ from ...errors import OutOfBudget
 from ...space.features import Codes, Mask
 from ...space.points import Points
 from .twins import PairedAnswers
-from .values import FeatureValues, bisect_codes, find_roundest
+from .values import FeatureValues, bisect_codes, count_decimals, find_roundest
 from .walks import NO_FEATURE, Cases, Positions, Search
 
 MAX_CASES = 400  # that are shrunk
@@ -42,7 +42,7 @@ class Site:
     answers: PairedAnswers  # to the case
     real_gap: bool  # whether single precision or a tie cannot explain the difference
     is_one_value: bool = False  # of a feature without an order
-    is_narrow: bool = False  # whether the range is an edge, with room for one value of the data at most
+    is_narrow: bool = False  # whether the range is an edge: one value with the decimals of the data
 
 
 def shrink(search: Search) -> list[Site]:
@@ -188,9 +188,9 @@ def _find_sites(search: Search, cases: Cases, answers: PairedAnswers, changed: M
             if not np.isnan(site.code):
                 inside = (values >= site.low) & (values <= site.high)
             if len(site.changed) > 1:  # it needs its other features, too
-                inside &= main == site.feature
+                inside = inside & (main == site.feature)
             open_cases &= ~inside
-    return _drop_covered(sites)
+    return _drop_covered(search, sites)
 
 
 def _find_narrowest_ranges(search: Search, cases: Cases, changed: Mask) -> tuple[Positions, Codes, Codes]:
@@ -330,13 +330,24 @@ def _build_sites(
             answers=outcome.take(np.array([place])),
             real_gap=bool(real[place]),
             is_one_value=not search.features[features[place]].is_number,
-            is_narrow=bool(highs[place] - lows[place] < search.features[features[place]].one_value),
+            is_narrow=_is_edge(search.features[features[place]], lows[place], highs[place]),
         )
         for place in every
     ]
 
 
-def _drop_covered(sites: list[Site]) -> list[Site]:
+def _is_edge(feature: FeatureValues, low: float, high: float) -> bool:
+    """Return whether a range has room for one value of the data, and has one with their decimals."""
+    return bool(high - low < feature.one_value) and feature.has_plausible_value(low, high)
+
+
+def _is_unusual(search: Search, site: Site, other: Site) -> bool:
+    """Return whether a case has a value with more decimals than the data, at the feature of another site."""
+    feature, value = search.features[other.feature], site.codes[other.feature]
+    return feature.is_number and feature.decimals is not None and count_decimals(float(value)) > feature.decimals
+
+
+def _drop_covered(search: Search, sites: list[Site]) -> list[Site]:
     """Return the sites without those that a simpler site explains.
 
     A case that needs several features is explained by a simpler site at one of them: with the same value, or if the case
@@ -348,7 +359,11 @@ def _drop_covered(sites: list[Site]) -> list[Site]:
         is_covered = any(
             other.feature in site.changed
             and (other.feature != site.feature or other.low <= site.codes[other.feature] <= other.high)
-            and (not site.is_narrow or other.low <= site.codes[other.feature] <= other.high)
+            and (
+                not site.is_narrow
+                or _is_unusual(search, site, other)
+                or other.low <= site.codes[other.feature] <= other.high
+            )
             for other in simpler
         )
         is_repeated = any(

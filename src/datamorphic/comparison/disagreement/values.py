@@ -140,7 +140,8 @@ def describe_values(points: Points, position: int) -> FeatureValues:
         grid = np.unique(values)[:MAX_CATEGORIES]
     else:
         decimals = 0 if feature.kind == "integer" else find_decimals(values)
-        grid = build_grid(values, whole=feature.kind == "integer", decimals=decimals)
+        with np.errstate(all="ignore"):  # of huge numbers
+            grid = build_grid(values, whole=feature.kind == "integer", decimals=decimals)
     return FeatureValues(feature=feature, values=values, grid=grid, decimals=decimals)
 
 

@@ -96,8 +96,8 @@ class Search:
         """Search beyond the given rows, until the time is over."""
         try:
             counts = [count * (1 if self.twins.shows_more_than_labels else LABEL_FACTOR) for count in WALK_ROWS]
-            self._walk(self._choose_rows(counts[0]))
             self._try_categories(self._choose_rows(CATEGORY_ROWS))
+            self._walk(self._choose_rows(counts[0]))
             agreeing_hybrids = self._ask(self._cross_rows(HYBRID_ROWS))
             self._walk(_sample(agreeing_hybrids, counts[1], self.rng))
             self._explore_borders(BORDER_PAIRS)
