@@ -186,6 +186,16 @@ def test_codes_with_few_rows_that_decide_without_any_use_are_a_concern():
     assert find(data, lambda frame: np.where(frame["income"] > 0, "stays", "leaves")) == []
 
 
+def test_codes_that_go_with_one_label_each_are_a_concern():
+    data, rng = make_data(), np.random.default_rng(7)
+    own = rng.integers(0, 20, ROWS) * 2 + flip(data, 0.0)
+    codes = np.where(rng.random(ROWS) < 0.1, rng.integers(0, 40, ROWS), own)
+    (finding,) = find(data.assign(batch=[f"B{1_000 + 37 * code}" for code in codes]))
+    assert (finding.level, finding.about) == ("concern", "batch")
+    assert "goes with one label" in finding.title
+    assert find(data.assign(batch=[f"B{code}" for code in rng.integers(0, 40, ROWS)])) == []
+
+
 def test_a_word_that_occurs_with_one_label_only():
     data, rng = make_data(), np.random.default_rng(8)
     words = [f"w{number}" for number in range(60)]

@@ -59,7 +59,7 @@ MIN_LABEL_DIFFERENCE = (
 )
 CHANGED_SHARE = 0.05  # of the rows that another form of the same numbers may change: those near a border
 MIN_PERIOD_DIFFERENCES = 0.2  # of the probes whose scores differ after half a period
-MAX_FLOAT32_SHARE = 0.25  # of the different values of a column that are left in 32 bits
+MAX_FLOAT32_SHARE = 0.5  # of the different values of a column that are left in 32 bits
 HUGE_FACTOR = 1e6  # times the largest value
 MAX_SAFE_FLOAT32 = 1e30
 BITS = (8, 16)
@@ -535,7 +535,7 @@ def _try_lost_digits(interview: _Interview, columns: Sequence[int]) -> Iterable[
     names = interview.context.space.names
     for column in columns:
         values = _get_values(interview, column)
-        if np.abs(values).max() >= MAX_SAFE_FLOAT32:
+        if np.abs(values).max() >= MAX_SAFE_FLOAT32 or names[column] in interview.context.identifiers:
             continue
         distinct, short = len(np.unique(values)), len(np.unique(values.astype(np.float32)))
         if distinct < MIN_ROWS or short > MAX_FLOAT32_SHARE * distinct:

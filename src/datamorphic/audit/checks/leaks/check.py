@@ -235,9 +235,7 @@ def _describe_presence(search: _Search, presence: Presence) -> _Sign | None:
         rows, features = search.rows, search.context.space.features
         independence = measure_presence_independence(rows, features, search.skills, presence, search.context.seed)
         if independence is None:
-            place = list(search.skills.columns).index(presence.column)
-            rivals = [other for other in np.argsort(-search.skills.values).tolist() if other != place]
-            gap_low = search.skills.measure_gap(place, rivals[0]).low if rivals else 0.0
+            gap_low = _measure_gap_for_label(search, presence)
             if presence.coverage < MIN_COVERAGE_OF_VALUE or gap_low < MIN_NAMED_GAP:
                 return None
             extra = " It tells far more than any other feature."
@@ -254,6 +252,17 @@ def _describe_presence(search: _Search, presence: Presence) -> _Sign | None:
         remedy=AFTERWARDS.format(name=name),
         confidence=0.85,
     )
+
+
+def _measure_gap_for_label(search: _Search, presence: Presence) -> float:
+    """Return by how much more a column tells about one class than any other column, at the lower end of the interval."""
+    rows, features = search.rows, search.context.space.features
+    is_category = [isinstance(feature, Categorical) for feature in features]
+    targets = (rows.labels == presence.label).astype(np.float64)[:, None]
+    skills = measure_skills(rows.codes, targets, search.skills.columns, is_category, search.context.seed)
+    place = list(skills.columns).index(presence.column)
+    others = [other for other in np.argsort(-skills.values, kind="stable").tolist() if other != place]
+    return skills.measure_gap(place, others[0]).low if others else 0.0
 
 
 def _describe_label_word(search: _Search, column: int, value: str, skill: float) -> _Sign:
@@ -320,7 +329,7 @@ def _judge_strongest(search: _Search) -> None:
                 else f"{name} looks like the label with noise: it tells far more than any other feature",
                 detail=f"{strength} {reason}",
                 remedy=AFTERWARDS.format(name=name),
-                decided_share=MIN_DECIDED_SHARE_OF_STRONG,
+                decided_share=MIN_DECIDED_SHARE if is_code else MIN_DECIDED_SHARE_OF_STRONG,
                 confidence=0.7,
             )
         )

@@ -40,7 +40,7 @@ MIN_SKILL_OF_OTHERS = 0.03
 MAX_VALUES_OF_COPY = 30
 MIN_ROWS_PER_CODE = 5
 MAX_SPOILT_SHARE, MAX_SPOILT_SHARE_OF_CODES = 0.02, 0.1  # of the rows, whose value goes with several labels
-MIN_SHARE_OF_COPY = 0.8  # of the rows with a value that have the same label
+MIN_SHARE_OF_COPY, MIN_SHARE_OF_CODES = 0.8, 0.65  # of the rows with a value that have the same label
 COMPARED_COLUMNS = 3
 
 
@@ -275,7 +275,8 @@ def has_two_levels(rows: LabelledRows, column: int, is_code: bool) -> bool:
         return False
     table = np.zeros((len(distinct), len(rows.classes)))
     np.add.at(table, (inverse.reshape(-1), rows.labels), 1)
-    spoilt = table[table.max(axis=1) < MIN_SHARE_OF_COPY * table.sum(axis=1)].sum()
+    least = MIN_SHARE_OF_CODES if is_code else MIN_SHARE_OF_COPY
+    spoilt = table[table.max(axis=1) < least * table.sum(axis=1)].sum()
     return bool(spoilt <= (MAX_SPOILT_SHARE_OF_CODES if is_code else MAX_SPOILT_SHARE) * len(values))
 
 
