@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._text import pluralise
+from ..core.result import to_plain
 from ..errors import StoreError, UntrustedError, UsageError
+from ..space.labels import find_agreement
 from . import options as opt
 from .command import find_command
 from .console import make_console, prepare_output_files, print_json, print_line, print_table
@@ -19,6 +21,7 @@ from .exit_codes import ExitCode
 from .stores import find_missing_default_store, format_store_option, open_required_store
 
 if TYPE_CHECKING:
+    from ..exploration.front import Front
     from ..runs.run import Run
     from ..runs.store import Store
 
@@ -35,6 +38,8 @@ HIDDEN_PARAMETERS = ("words", "backup")
 DAMAGED_REQUEST = "The stored request of run {} is damaged, so it cannot be resumed. Start a new run."
 RESUMABLE_STATES = ("killed", "interrupted", "failed")
 MAX_CASE_FEATURES = 6  # in a row of a table
+ALTERING_OPTIONS = ("classes", "scalar", "timeout", "space")  # with which a model answers otherwise
+COMPARED_PAIRS = 20  # that a stored model must still answer as it did
 
 
 @app.command("list")
@@ -212,8 +217,12 @@ def diff(
 ) -> None:
     """Compare two runs: their options, and where the border moved. The exit code is 1 if it moved.
 
+    Models of files that are as they were are queried, too: changes that training again with another seed would make are no
+    reason for exit code 1. To compare two models with labels, see datamorphic compare.
+
     Example: datamorphic runs diff 11 12
     """
+    from ..comparison.fronts import describe_judgement, judge_difference
     from ..exploration.persistence import compare_runs
 
     prepare_output_files(html)
@@ -224,8 +233,9 @@ def diff(
                     f"Run {run} is a check of laws: it has no border, and only borders can be compared. "
                     f"See its verdicts: datamorphic runs show {run}{format_store_option(store)}"
                 )
-        comparison = compare_runs(run_store, first, second)
+        comparison = compare_runs(run_store, first, second, attach_stored_model)
     difference = comparison.difference
+    judgement = None if difference is None else judge_difference(difference)
     if html is not None and difference is not None:
         difference.to_html(html)
     if as_json:
@@ -236,6 +246,7 @@ def diff(
                 "changed": {name: list(values) for name, values in comparison.changes.items()},
                 "unchanged": None if difference is None else bool(difference.unchanged),
                 "findings": [] if difference is None else list(difference.findings),
+                "judgement": None if judgement is None else to_plain(judgement),
                 "why_not": comparison.reason,
             }
         )
@@ -244,10 +255,33 @@ def diff(
             print_line(f"  {name:<14} {before} -> {after}")
         if difference is not None:
             print_line(difference.describe())
+            print_line(describe_judgement(judgement))
     if difference is None:
         raise UsageError(f"The borders cannot be compared: {comparison.reason}")
-    if not difference.unchanged:
+    if not difference.unchanged and (judgement is None or judgement.is_more_than_chance):
         raise typer.Exit(ExitCode.FINDINGS)
+
+
+def attach_stored_model(front: Front, run: Run) -> Front:
+    """Return a stored front with its model, if that is a file that is as it was, needs no trust, and answers as it did."""
+    from ..runs.fingerprint import compute_model_hash
+    from ..systems.files import is_model_file
+
+    words = run.parameters.get("words") or {}
+    name = words.get("model")
+    if not isinstance(name, str) or not is_model_file(name) or any(words.get(option) for option in ALTERING_OPTIONS):
+        return front
+    if run.model_hash is None or compute_model_hash(name) != run.model_hash:
+        return front
+    try:
+        attached_front = front.attach(name)
+        pairs = slice(0, COMPARED_PAIRS)
+        answers = attached_front.sut.execute(front.a.take(pairs)) if attached_front.sut is not None else None
+    except Exception:  # the model's own code, on a machine that may lack its library
+        return front
+    if answers is None or not find_agreement(answers.values, front.a_output[pairs]).all():
+        return front
+    return attached_front
 
 
 @app.command()

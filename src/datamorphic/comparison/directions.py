@@ -36,7 +36,9 @@ class DirectionChange(ResultPart):
     moved_share: float  # of the rows that the new model moves at all along the column
     rows: int
     values: tuple[float, ...] = ()  # of the column, along which the rows were moved
-    old_curve: tuple[float, ...] = ()  # the mean score of the outcome, or the mean answer, at each value
+    old_curve: tuple[
+        float, ...
+    ] = ()  # the score of the outcome, or the answer, of the row with the largest step the wrong way
     new_curve: tuple[float, ...] = ()
 
 
@@ -63,7 +65,7 @@ def measure_directions(context: ComparisonContext, outcome: object = None) -> li
         moved[:, column] = np.tile(grid, len(codes))
         name = ""
         falls: dict[Version, tuple[float, float]] = {}
-        curves: dict[Version, tuple[float, ...]] = {}
+        paths: dict[Version, Floats] = {}
         moves = 0.0
         try:
             for version in ("old", "new"):
@@ -72,9 +74,8 @@ def measure_directions(context: ComparisonContext, outcome: object = None) -> li
                 if followed is None:
                     return []
                 values, name = followed
-                paths = values.reshape(len(codes), len(grid))
-                steps = np.diff(paths, axis=1)
-                curves[version] = tuple(np.nan_to_num(paths.mean(axis=0)).tolist())
+                paths[version] = values.reshape(len(codes), len(grid))
+                steps = np.diff(paths[version], axis=1)
                 tolerance = STEP_TOLERANCE * (1.0 if name else float(np.nanstd(values)) or 1.0)
                 falls[version] = (
                     float((steps < -tolerance).any(axis=1).mean()),
@@ -86,6 +87,7 @@ def measure_directions(context: ComparisonContext, outcome: object = None) -> li
                 return changes
             raise
         for place, direction in enumerate(("up", "down")):
+            worst = _find_worst_row(paths, direction == "up")
             changes.append(
                 DirectionChange(
                     column=space.names[column],
@@ -96,11 +98,17 @@ def measure_directions(context: ComparisonContext, outcome: object = None) -> li
                     moved_share=moves,
                     rows=len(codes),
                     values=tuple(grid.tolist()),
-                    old_curve=curves["old"],
-                    new_curve=curves["new"],
+                    old_curve=tuple(np.nan_to_num(paths["old"][worst]).tolist()),
+                    new_curve=tuple(np.nan_to_num(paths["new"][worst]).tolist()),
                 )
             )
     return changes
+
+
+def _find_worst_row(paths: dict[Version, Floats], rises: bool) -> int:
+    """Return the row that one of the models moves farthest against a direction in one step."""
+    steps = np.array([np.diff(path, axis=1) for path in paths.values()]) * (-1 if rises else 1)
+    return int(np.nan_to_num(steps).max(axis=(0, 2)).argmax())
 
 
 def _follow(

@@ -82,8 +82,8 @@ def build_group_finding(report: GroupReport, judgement: ChangeJudgement) -> Find
     ]
     if group.loss is not None and judgement.spread is not None:
         sentences.append(
-            f"There the old answers lost {group.loss.value:.2f} more of their lead in score (of 1) than elsewhere; training again "
-            f"with another seed moves scores at random, so no group loses by it."
+            f"The lead of the old answers over the next best class fell by {group.loss.value:.2f} more there than elsewhere (on a "
+            f"scale from 0 to 1); training again with another seed moves scores at random, and not those of one group."
         )
     elif group.loss is None and judgement.spread is not None:
         sentences.append(f"Training again would change about {format_percent(group.expected)} of the answers there.")
@@ -217,7 +217,7 @@ def build_direction_findings(
                 title=title,
                 level="advice",
                 confidence=0.9,
-                detail=f"{pluralise(change.rows, 'row')} were moved along {change.column}, all else equal, and both models followed.",
+                detail=f"{pluralise(change.rows, 'row')} were moved along {change.column} in {len(change.values)} steps, all else equal.",
                 remedy=remedy,
                 columns=(change.column,),
                 sections=(draw(change),),
@@ -292,9 +292,10 @@ def format_figure(figure: FigurePair, value: float) -> str:
 def _describe_figure(figure: FigurePair, place: str) -> str:
     change = figure.difference
     low, high = (format_change(figure, value) for value in (change.low, change.high))
+    low = low.removesuffix(" points")
     return (
         f"{figure.name[0].upper()}{figure.name[1:]} {place}: {format_figure(figure, figure.old)} before, "
-        f"{format_figure(figure, figure.new)} now (change {low} to {high})."
+        f"{format_figure(figure, figure.new)} now (a difference of {low} to {high})."
     )
 
 

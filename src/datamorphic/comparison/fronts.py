@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from .._text import pluralise
 from ..exploration.diff.diff import Difference
 from ..exploration.diff.ranking import classify_changes
 from ..exploration.front_data import FrontData, query_quietly
@@ -50,3 +51,22 @@ def _find_leads(
     system = prefer_probabilities(front.sut)
     scored = query_quietly(front, ask(change.inputs.points, scores=True, note="comparing"), system)
     return None if scored is None else compute_leads(scored, system.labels, answers)
+
+
+def describe_judgement(judgement: ChangeJudgement | None) -> str:
+    """Return a judgement in one sentence."""
+    if judgement is None:
+        return (
+            "The models were not queried, so only the places of the borders were compared, which shows large changes only. "
+            "To see for which rows the answers changed: datamorphic compare OLD NEW DATA"
+        )
+    rows = f"{judgement.changed:,} of {pluralise(judgement.rows, 'real input')}"
+    if judgement.groups:
+        group = judgement.groups[0]
+        return (
+            f"{rows} get another answer, more than training again explains where {group.text}: {group.changed:,} of "
+            f"{pluralise(group.all_changed, 'change')}."
+        )
+    if judgement.is_more_than_chance:
+        return f"{rows} get another answer, more than training again with another seed explains."
+    return f"{rows} get another answer, no more than training again with another seed explains."

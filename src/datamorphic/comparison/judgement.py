@@ -87,6 +87,11 @@ class ChangeJudgement(ResultPart):
     expected: float  # the share of answers that training again changes at most
     groups: tuple[ChangedGroup, ...] = ()
 
+    @property
+    def is_more_than_chance(self) -> bool:
+        """Whether more changed than training again with another seed explains."""
+        return self.verdict in ("group", "everywhere")
+
 
 def judge_changes(
     points: Points,

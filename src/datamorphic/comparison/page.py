@@ -25,7 +25,7 @@ from .result import ModelComparison
 LEVEL_STATES: dict[Level, SectionState] = {"fault": "bad", "concern": "warn", "advice": "note"}
 MAX_SHOWN_ROWS = 25
 MAX_BRIEF_ROWS = 5
-MAX_COLUMNS = 9  # of the table of rows, without the answers
+MAX_COLUMNS = 5  # of the table of rows, without the answers
 BINS = 10
 MAX_BARS = 12
 MIN_BAR_ROWS = 5
@@ -183,38 +183,32 @@ def _tabulate_rows(comparison: ModelComparison, brief: bool) -> Section:
     frame, groups = comparison.rows, comparison.groups
     limit = MAX_BRIEF_ROWS if brief else MAX_SHOWN_ROWS
     first = [name for group in groups for name in group.columns if name in frame.columns]
-    last = [*([comparison.target] if comparison.target in frame.columns else []), *ANSWER_COLUMNS]
-    others = [name for name in frame.columns if name not in last and name not in first]
+    label = [comparison.target] if comparison.target in frame.columns else []
+    others = [name for name in frame.columns if name not in (*first, *label, *ANSWER_COLUMNS)]
     names = list(dict.fromkeys([*first, *others]))[:MAX_COLUMNS]
     inside = np.zeros(comparison.row_count, dtype=bool)
     for group in groups:
         inside |= group.inside
     order = np.argsort(~inside[frame.index.to_numpy()], kind="stable")[:limit]
     shown = frame.iloc[order]
-    headings = [
-        "row",
-        *map(str, names),
-        *(("label",) if len(last) > len(ANSWER_COLUMNS) else ()),
-        "old answer",
-        "new answer",
-    ]
+    headings = ["row", "old answer", "new answer", *(["label"] if label else []), *map(str, names)]
     rows = [
         [str(index), *(format_cell(value) for value in cells)]
-        for index, cells in zip(shown.index, shown[[*names, *last]].itertuples(index=False, name=None), strict=True)
+        for index, cells in zip(
+            shown.index, shown[[*ANSWER_COLUMNS, *label, *names]].itertuples(index=False, name=None), strict=True
+        )
     ]
-    marked = [(number, len(headings) - 1) for number in range(len(rows))]
+    marked = [(number, 2) for number in range(len(rows))]
     left = len(frame) - len(shown)
     note = f"{pluralise(left, 'more row')}: result.rows, or --json." if left else ""
-    hidden = len(frame.columns) - len(names) - len(last)
+    hidden = len(others) + len(first) - len(names)
     text = "Those of the groups above come first." if groups else ""
     if hidden > 0:
         text = f"{text} {pluralise(hidden, 'column')} {'is' if hidden == 1 else 'are'} left out here.".strip()
     return Section(
         heading=f"{pluralise(len(frame), 'row')} with another answer",
         text="" if brief else text,
-        table=Table(
-            columns=headings, rows=rows, marked=marked, note=note, main_columns=["row", *headings[1:5], *headings[-2:]]
-        ),
+        table=Table(columns=headings, rows=rows, marked=marked, note=note, main_columns=headings[:7]),
         anchor="rows",
         folding="" if brief else "open",
     )
@@ -325,7 +319,7 @@ def _measure_bars(context: ComparisonContext, column: str, changed: Mask, inside
 
 
 def draw_direction(change: DirectionChange, formats: ValueFormats | None = None) -> Section:
-    """Return the mean score along a column of both models, as two curves."""
+    """Return the answers of both models to one row that is moved along a column, as two curves."""
     curves = {"old": change.old_curve, "new": change.new_curve}
     low = min(min(curve) for curve in curves.values())
     high = max(max(curve) for curve in curves.values())
@@ -338,7 +332,7 @@ def draw_direction(change: DirectionChange, formats: ValueFormats | None = None)
         share = (value - first) / ((last - first) or 1.0)
         return LEFT + width * share, base - height * (level - low) / span
 
-    axis = f"mean probability of {change.outcome}" if change.outcome else "mean answer"
+    axis = f"probability of {change.outcome}" if change.outcome else "answer"
     shapes: list[Shape | TextLabel] = [TextLabel(0, 14, cut(axis, 70), "small")]
     for level in (low, (low + high) / 2, high):
         y = place(first, level)[1]
@@ -358,14 +352,14 @@ def draw_direction(change: DirectionChange, formats: ValueFormats | None = None)
         shapes.append(TextLabel(place(value, low)[0], base + 15, format_value(value), "small mid"))
     shapes.append(TextLabel(LEFT + width / 2, base + 34, cut(change.column, 50), "small mid"))
     return Section(
-        heading=f"Both models along {change.column}",
+        heading=f"One row of the data, moved along {change.column}",
         text="",
         drawing=Drawing(
             width=CHART_WIDTH,
             height=CHART_HEIGHT,
             shapes=shapes,
             alt=f"The {axis} along {change.column}, of the old and the new model.",
-            caption="Grey: the old model. Orange: the new one. The same rows, with only this column changed.",
+            caption="Grey: the old model. Orange: the new one. It is the row with the largest step the wrong way.",
         ),
     )
 

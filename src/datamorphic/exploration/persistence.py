@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -103,12 +104,16 @@ class RunComparison:
     reason: str = ""  # the reason why they cannot be compared, or empty
 
 
-def compare_runs(store: Store, first: int, second: int) -> RunComparison:
-    """Compare the settings and the fronts of two stored explorations."""
+def compare_runs(
+    store: Store, first: int, second: int, attach: Callable[[Front, Run], Front] | None = None
+) -> RunComparison:
+    """Compare the settings and the fronts of two stored explorations; `attach` returns a front with its system, if it can."""
     runs: dict[str, Any] = {"first": store.run(first), "second": store.run(second)}
     runs["changes"] = compare_settings(**runs)
     try:
         fronts = [load_front(store, run) for run in (first, second)]
+        if attach is not None:
+            fronts = [attach(front, runs[name]) for name, front in zip(("first", "second"), fronts, strict=True)]
     except StoreError as error:
         return RunComparison(**runs, reason=str(error))
     for run, front in zip((first, second), fronts, strict=True):
