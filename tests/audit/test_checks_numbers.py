@@ -66,6 +66,11 @@ def test_a_few_negative_answers_are_advice():
     assert (finding.level, finding.title) == ("advice", "Some answers are negative, although no label is")
 
 
+def test_negative_answers_that_are_far_more_wrong_than_necessary():
+    finding = find_one(lambda answers, frame: np.where(answers < 190, answers - 200, answers))
+    assert (finding.level, finding.title) == ("concern", "Answers are negative, although no label is")
+
+
 @pytest.mark.parametrize(
     ("change", "title"),
     [

@@ -7,7 +7,7 @@ extreme values. What is reported as a concern is far outside the labels, or clea
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -41,6 +41,9 @@ MIN_FAR_SHARE = 0.02  # of the answers, at the lower end of the interval
 NEAR_DEVIATIONS = 0.05  # answers nearer to the range of the labels are inside
 MIN_OUTSIDE_SHARE = 0.5  # of the answers outside the range of all labels, however little
 MIN_NEGATIVE_SHARE = 0.005  # of the answers, at the lower end of the interval, where no label is negative
+
+MIN_WRONG_NEGATIVE_SHARE = 0.05  # the same, for a concern
+MIN_NEGATIVE_LOSS = 1.0  # mean error beyond the quick model's, in standard deviations of the labels, at the lower end
 
 MIN_REPEATED_ROWS = 10  # with the same answer
 MIN_REPEATED_SHARE = 0.005
@@ -95,6 +98,8 @@ def check_numbers(context: CheckContext, budget: CheckBudget) -> CheckFindings:
         data = None if quick is None or quick.classes else collect_judged_rows(context, quick)
         if quick is not None and data is not None and data.numeric:
             predictions = quick.predictions[np.searchsorted(quick.rows, data.rows)]
+            findings = [_judge_negative(context, numbers, data, finding) for finding in findings]
+            impossible = any(finding.level == "concern" for finding in findings)
             repeated = [] if impossible else _find_repeated(context, numbers, data, predictions)
             findings += repeated
             findings += _find_steps(context, numbers, data)
@@ -181,6 +186,29 @@ def _find_impossible(context: CheckContext, numbers: _Numbers) -> list[Finding]:
             examples=_build_examples(context, numbers, np.array([int(answers.argmin())])),
         )
     ]
+
+
+def _judge_negative(context: CheckContext, numbers: _Numbers, data: JudgedRows, finding: Finding) -> Finding:
+    """Return advice about negative answers as a concern if they are far more wrong than the quick model.
+
+    A linear model of skewed labels also has negative answers, with smaller errors.
+    """
+    rows = _get_answers(context, data) < 0
+    if finding.level == "concern" or _get_low(rows) < MIN_WRONG_NEGATIVE_SHARE:
+        return finding
+    errors, quick_errors = data.errors[rows], data.reference_errors[rows]
+    if (
+        _get_low_mean(errors - quick_errors) < MIN_NEGATIVE_LOSS * numbers.deviation
+        or quick_errors.mean() > MAX_QUICK_RATIO * errors.mean()
+    ):
+        return finding
+    return replace(
+        finding,
+        level="concern",
+        title="Answers are negative, although no label is",
+        detail=f"{finding.detail} Their mean error is {_round(errors.mean())}. A quick model fitted to other rows has "
+        f"{_round(quick_errors.mean())} there.",
+    )
 
 
 def _get_low(inside: Mask) -> float:
