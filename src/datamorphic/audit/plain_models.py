@@ -49,14 +49,14 @@ class PlainModel:
 
     name: str
     predictions: Floats  # codes of classes, or numbers
-    probabilities: Floats | None  # rows by classes; None for numbers
+    probabilities: Floats | None  # rows by classes; None for numbers, and for a support vector machine
     is_crude: bool = False  # whether it cannot be expected to find labels that are easy to find
 
 
 def fit_plain_models(
     inputs: Points, labels: Floats, class_count: int, *, seed: int, seconds: float | None = None
 ) -> list[PlainModel]:
-    """Fit a linear model, trees, neighbours and, for classes, naive Bayes; `class_count` is 0 for numbers.
+    """Fit a linear model, trees, neighbours and, for classes, others; `class_count` is 0 for numbers.
 
     `BudgetSpent` is raised if it takes more than `seconds`, which are looked at after each fit.
     """
@@ -71,14 +71,17 @@ def fit_plain_models(
         warnings.simplefilter("ignore")  # about steps that do not suffice, and columns that are constant in a fold
         for name, (learner, matrix) in _build_learners(columns, codes, class_count, seed).items():
             predictions = np.zeros(len(labels))
-            probabilities = np.zeros((len(labels), class_count)) if class_count else None
+            has_probabilities = class_count > 0 and hasattr(learner, "predict_proba")
+            probabilities = np.zeros((len(labels), class_count)) if has_probabilities else None
             for fold in range(FOLDS):
                 if seconds is not None and read_clock() - start_time > seconds:
                     raise BudgetSpent("The budget was spent while plain models were fitted.")
                 test_rows = folds == fold
                 train_labels = labels[~test_rows]
                 present = np.unique(train_labels).astype(np.intp)
-                if probabilities is None:
+                if probabilities is None and class_count and len(present) == 1:
+                    predictions[test_rows] = present[0]
+                elif probabilities is None:
                     predictions[test_rows] = learner.fit(matrix[~test_rows], train_labels).predict(matrix[test_rows])
                 elif len(present) == 1:
                     probabilities[test_rows, present[0]] = 1.0
@@ -102,6 +105,7 @@ def _build_learners(
     from sklearn.linear_model import LogisticRegression, Ridge
     from sklearn.naive_bayes import GaussianNB
     from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+    from sklearn.svm import SVC
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     tree = DecisionTreeClassifier if class_count else DecisionTreeRegressor
@@ -115,6 +119,7 @@ def _build_learners(
     if codes.shape != columns.shape:
         learners["a linear model of codes"] = (linear, codes)
     if class_count:
+        learners["a support vector machine"] = (SVC(), columns)
         learners["naive Bayes"] = (GaussianNB(), columns)
         learners["naive Bayes of codes"] = (GaussianNB(), codes)
     return learners
@@ -189,7 +194,7 @@ def find_similar_models(models: list[PlainModel], answers: Floats, rows: Mask) -
     """Return the plain models that agree with the answers most in some rows, and those that agree nearly as much."""
     if not models or not rows.any():
         return []
-    if models[0].probabilities is None:
+    if models[0].probabilities is None:  # the first one has probabilities of classes
         distances = [float(np.abs(model.predictions - answers)[rows].mean()) for model in models]
         limit = MAX_DISTANCE_RATIO * min(distances)
         return [model for model, distance in zip(models, distances, strict=True) if distance <= limit]

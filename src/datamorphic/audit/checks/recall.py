@@ -33,6 +33,7 @@ MIN_ERROR_RATIO = 1.3  # of the model's error rate to the quick model's, for adv
 MIN_ERROR_DIFFERENCE = 0.03  # at the lower end of the interval
 SIGNIFICANCE = 0.01  # of all classes together
 MAX_CLASSES_IN_TITLE = 3
+PLAIN_KINDS = "a quick one, a linear one, a tree, neighbours, naive Bayes and a support vector machine"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,8 +176,8 @@ def _judge_all(context: CheckContext, rivals: Rivals, easy: Mask, missed: Mask, 
             **get_facts("recall.easy rows"),
             title="It is wrong for many rows that models of every kind get right",
             detail=f"{format_share(count, total, 'row')} are answered wrongly although models of every kind, fitted to other rows, find "
-            "their label: a quick one, a linear one, a tree, nearest neighbours and naive Bayes. Over all rows it is wrong for "
-            f"{format_percent(own)}, the quick model for {format_percent(quick)}.",
+            f"their label: {PLAIN_KINDS}. Over all rows it is wrong for {format_percent(own)}, the quick model for "
+            f"{format_percent(quick)}.",
             **count_rows(count, total),
             examples=(_build_example(context, rivals, missed),),
             sections=(section,),
@@ -208,7 +209,7 @@ def _judge_classes(
     worst = min(lost, key=lambda item: item.recall / item.quick_recall)
     rows = easy & (rivals.labels == worst.code)
     count, total = int(missed[rows].sum()), int(rows.sum())
-    found = format_share(round(worst.recall * worst.rows), worst.rows, "row")
+    recall_text = format_share(round(worst.recall * worst.rows), worst.rows, "row")
     names = ", ".join(item.name for item in lost[:MAX_CLASSES_IN_TITLE]) + (
         ", ..." if len(lost) > MAX_CLASSES_IN_TITLE else ""
     )
@@ -218,10 +219,10 @@ def _judge_classes(
             **get_facts("recall.class"),
             about=worst.name.strip("'"),
             title=f"It misses {what} where models of every kind find {'it' if len(lost) == 1 else 'them'}",
-            detail=f"{found} labelled {worst.name} get this answer; a quick model fitted to other rows finds "
+            detail=f"{recall_text} labelled {worst.name} get this answer; a quick model fitted to other rows finds "
             f"{format_percent(worst.quick_recall)}. {worst.confused_rows:,} are answered {worst.confused_with} instead. Of "
-            f"{pluralise(total, 'row')} of the class that are found by the quick model and by four plain ones (linear, tree, nearest "
-            f"neighbours, naive Bayes), it misses {count:,} ({format_percent(count / total)}).",
+            f"{pluralise(total, 'row')} of the class whose label models of every kind find ({PLAIN_KINDS}), it misses "
+            f"{count:,} ({format_percent(count / total)}).",
             **count_rows(count, total),
             examples=(_build_example(context, rivals, missed & rows),),
             sections=(section,),

@@ -240,14 +240,14 @@ def _find_blindness(
     """Return concerns about what changes no answer, although the labels depend on it and a quick model gains by it."""
     half = np.random.default_rng([context.seed, 41]).permutation(len(rivals.labels)) < len(rivals.labels) // 2
     unused = _find_unused(context, responses)
-    found = [
+    blind_spots = [
         *_judge_unused(context, rivals, residuals, responses, unused, half),
         *_find_alike(context, rivals, residuals, responses, half),
         *_find_cuts(context, rivals, residuals, responses, half),
     ]
     findings: list[Finding] = []
     used_columns = {response.column for response in responses} - {response.column for response in unused}
-    for blindness in sorted(found, key=lambda item: item.p_value)[:MAX_TRIED]:
+    for blindness in sorted(blind_spots, key=lambda item: item.p_value)[:MAX_TRIED]:
         if any(finding.about == blindness.response.feature for finding in findings):
             continue
         cost = _measure(context, budget, rivals, blindness, unused)
@@ -288,7 +288,7 @@ def _judge_unused(
     half: Mask,
 ) -> list[Blindness]:
     """Return the unused features along which something is left of the labels, on both halves of the rows."""
-    found: list[Blindness] = []
+    blind_spots: list[Blindness] = []
     what = "answer" if responses.own_scores is None else "answer and no score"
     codes = rivals.data.points.codes.copy()
     for response in unused:
@@ -306,7 +306,7 @@ def _judge_unused(
         fact = (
             f"No {what} of {pluralise(len(responses.inputs), 'real row')} changed with any value of {response.feature}."
         )
-        found.append(
+        blind_spots.append(
             Blindness(
                 kind="unused",
                 response=response,
@@ -317,7 +317,7 @@ def _judge_unused(
                 p_value=p_value,
             )
         )
-    return found
+    return blind_spots
 
 
 def _test(bins: Bins, residuals: Residuals, rows: Mask) -> float:
@@ -348,7 +348,7 @@ def _find_alike(
             for member in members[1:]:
                 first, second = float(response.values[members[0]]), float(response.values[member])
                 pairs.append((response, first, second, (own == first) | (own == second)))
-    found: list[Blindness] = []
+    blind_spots: list[Blindness] = []
     for response, first, second, inside in pairs:
         is_second = codes[:, response.column] == second
         best: tuple[float, float] = 1.0, 0.0
@@ -368,7 +368,7 @@ def _find_alike(
         names = _name_categories(context, response, [second, first])
         blind_codes = codes.copy()
         blind_codes[is_second, response.column] = first
-        found.append(
+        blind_spots.append(
             Blindness(
                 kind="alike",
                 response=response,
@@ -379,7 +379,7 @@ def _find_alike(
                 p_value=best[0],
             )
         )
-    return found
+    return blind_spots
 
 
 def _compare(values: Floats, first: Mask, second: Mask) -> tuple[float, float]:
@@ -402,7 +402,7 @@ def _find_cuts(
     """Return numbers that change no score beyond a value, where the labels go on changing in both halves of the rows."""
     if responses.own_scores is None and not responses.numeric:
         return []
-    found: list[Blindness] = []
+    blind_spots: list[Blindness] = []
     codes = rivals.data.points.codes
     for response in responses:
         own = codes[:, response.column]
@@ -424,7 +424,7 @@ def _find_cuts(
                 continue
             blind_codes = codes.copy()
             blind_codes[inside, response.column] = place
-            found.append(
+            blind_spots.append(
                 Blindness(
                     kind="cut",
                     response=response,
@@ -437,7 +437,7 @@ def _find_cuts(
                     p_value=p_value,
                 )
             )
-    return found
+    return blind_spots
 
 
 def _measure(
