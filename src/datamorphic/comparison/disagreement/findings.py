@@ -10,14 +10,14 @@ from typing import Any, Literal
 import numpy as np
 
 from ..._text import format_percent, format_short, join_names, pluralise
-from ...audit.case_text import extract_row, format_answer, to_plain, to_plain_answer
 from ...core.result import LEVELS, Example, Finding, Level, Measure
 from ...exploration.changes import format_value
 from ...space.points import Points
+from .cases import format_outcome, to_json_row, to_json_value
 from .foreign import ForeignSite, FormSite
 from .shrinking import Site, is_real
 from .twins import PairedAnswers
-from .values import FeatureValues, count_decimals
+from .values import FeatureGrid, count_decimals
 from .walks import Search
 
 CHECK = "disagreement"
@@ -75,7 +75,7 @@ FORM_WORDS = {
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Difference:
+class Disagreement:
     """One case on which the two systems differ, as it is reported."""
 
     features: tuple[int, ...]  # the first is at fault
@@ -137,15 +137,15 @@ def _judge_level(search: Search, site: Site, kind: SiteKind, given_rows: int) ->
     return "fault"
 
 
-def _describe_site(search: Search, site: Site) -> Difference | None:
+def _describe_site(search: Search, site: Site) -> Disagreement | None:
     kind = classify(search, site)
     if kind == "ignored":
         return None
     feature = search.features[site.feature]
     given_rows = _count_given_rows(search, site)
     points = Points(search.points.space, site.codes[None, :])
-    case = extract_row(search.points.take(np.array([site.row])).frame, 0)
-    values = extract_row(points.frame, 0)
+    case = to_json_row(search.points.take(np.array([site.row])).frame)
+    values = to_json_row(points.frame)
     names = [search.points.space.names[position] for position in site.changed]
     changed = {name: values[name] for name in names}
     range_share = ""
@@ -153,7 +153,7 @@ def _describe_site(search: Search, site: Site) -> Difference | None:
     if not site.is_one_value and not np.isnan(site.code):
         inside = feature.count_between(site.low, site.high)
         range_share = f"{inside:,} of {total:,} given rows ({format_percent(inside / total)}) have such a value"
-    return Difference(
+    return Disagreement(
         features=(site.feature, *(position for position in site.changed if position != site.feature)),
         kind=kind,
         level=_judge_level(search, site, kind, given_rows),
@@ -167,7 +167,7 @@ def _describe_site(search: Search, site: Site) -> Difference | None:
 
 
 def _count_given_rows(search: Search, site: Site) -> int:
-    differ = search.given.differ
+    differ = search.given_answers.differ
     if not differ.any():
         return 0
     values = search.points.codes[:, site.feature]
@@ -175,7 +175,7 @@ def _count_given_rows(search: Search, site: Site) -> int:
     return int((differ & inside).sum())
 
 
-def _format_range(search: Search, feature: FeatureValues, site: Site, kind: SiteKind) -> str:
+def _format_range(search: Search, feature: FeatureGrid, site: Site, kind: SiteKind) -> str:
     """Return the values of a site in words, such as "is 65" or "is above 100"."""
     space = search.points.space
     if np.isnan(site.code):
@@ -203,18 +203,18 @@ def _format_end(number: float, side: int) -> str:
     return f"{'at most' if side > 0 else 'at least'} {format_short(number)}"
 
 
-def _describe_foreign_site(search: Search, site: ForeignSite) -> Difference:
+def _describe_foreign_site(search: Search, site: ForeignSite) -> Disagreement:
     name = search.points.space.names[site.feature]
-    case = extract_row(search.points.take(np.array([site.row])).frame, 0)
+    case = to_json_row(search.points.take(np.array([site.row])).frame)
     is_missing = site.kind == "missing"
     refused = bool(site.answers.refused.all())
     is_off_type = site.kind == "fraction"
     is_small = not refused and not _is_real_answer(search, site.answers)
-    return Difference(
+    return Disagreement(
         features=(site.feature,),
         kind=site.kind,
         level="advice" if refused or is_off_type or is_small else "fault",
-        example=_build_example(site.row, case, {name: None if is_missing else to_plain(site.value)}, site.answers),
+        example=_build_example(site.row, case, {name: None if is_missing else to_json_value(site.value)}, site.answers),
         given_rows=0,
         answers=site.answers,
         value_text=FOREIGN_WORDS[site.kind].format(names=name),
@@ -240,7 +240,7 @@ def _is_real_answer(search: Search, answers: PairedAnswers) -> bool:
 
 
 def _build_example(row: int, case: dict[str, Any], changed: dict[str, Any], answers: PairedAnswers) -> Example:
-    old, new = format_answer(answers.old, 0), format_answer(answers.new, 0)
+    old, new = format_outcome(answers.old, 0), format_outcome(answers.new, 0)
     if old == new and answers.old.scores is not None and answers.new.scores is not None:
         place = int(np.nan_to_num(np.abs(answers.old.scores[0] - answers.new.scores[0])).argmax())
         scores = [f"{side.scores[0, place]:.7g}" for side in (answers.old, answers.new) if side.scores is not None]
@@ -254,9 +254,9 @@ def _build_example(row: int, case: dict[str, Any], changed: dict[str, Any], answ
     return Example(
         text=f"row {row}{with_text}: old answers {old}, new answers {new}",
         case=case,
-        answer=to_plain_answer(answers.old, 0),
+        answer=to_json_value(answers.old.to_objects()[0]),
         changed=changed,
-        new_answer=to_plain_answer(answers.new, 0),
+        new_answer=to_json_value(answers.new.to_objects()[0]),
         row=row,
     )
 
@@ -264,13 +264,13 @@ def _build_example(row: int, case: dict[str, Any], changed: dict[str, Any], answ
 # -- groups --------------------------------------------------------------------------------------------------------
 
 
-def _join_rounding(search: Search, differences: list[Difference]) -> list[Difference]:
+def _join_rounding(search: Search, differences: list[Disagreement]) -> list[Disagreement]:
     """Give several ranges of one feature the kind "rounding" if they vanish where both systems get rounded values."""
-    by_feature: dict[int, list[Difference]] = defaultdict(list)
+    by_feature: dict[int, list[Disagreement]] = defaultdict(list)
     for difference in differences:
         if difference.kind in ("edge", "range") and difference.site is not None:
             by_feature[difference.features[0]].append(difference)
-    replaced: dict[int, Difference] = {}
+    replaced: dict[int, Disagreement] = {}
     for feature, group in by_feature.items():
         decimals = _find_rounding_decimals(search, feature, group)
         if decimals is None:
@@ -282,12 +282,12 @@ def _join_rounding(search: Search, differences: list[Difference]) -> list[Differ
     return [replaced.get(id(difference), difference) for difference in differences]
 
 
-def _copy(difference: Difference, **changes: Any) -> Difference:
+def _copy(difference: Disagreement, **changes: Any) -> Disagreement:
     names = difference.__dataclass_fields__
-    return Difference(**{name: changes.get(name, getattr(difference, name)) for name in names})
+    return Disagreement(**{name: changes.get(name, getattr(difference, name)) for name in names})
 
 
-def _find_rounding_decimals(search: Search, feature: int, group: list[Difference]) -> int | None:
+def _find_rounding_decimals(search: Search, feature: int, group: list[Disagreement]) -> int | None:
     """Return the number of decimals up to which both systems agree; None if rounding is not the cause."""
     if search.features[feature].is_whole or len(group) < MIN_ROUNDED_SITES or search.twins.is_late():
         return None
@@ -309,9 +309,9 @@ def _find_rounding_decimals(search: Search, feature: int, group: list[Difference
     return None
 
 
-def _group(search: Search, differences: Iterable[Difference]) -> list[tuple[str, list[Difference]]]:
+def _group(search: Search, differences: Iterable[Disagreement]) -> list[tuple[str, list[Disagreement]]]:
     """Return the differences by feature and kind; a kind that most features share is one group."""
-    by_key: dict[tuple[Any, ...], list[Difference]] = defaultdict(list)
+    by_key: dict[tuple[Any, ...], list[Disagreement]] = defaultdict(list)
     for difference in differences:
         refusal = _find_refusing_side(difference.answers)
         is_common = refusal >= 0 or difference.kind in ("precision", "score precision", "tie")
@@ -340,9 +340,9 @@ def _find_refusing_side(answers: PairedAnswers) -> int:
 # -- texts ---------------------------------------------------------------------------------------------------------
 
 
-def _build_finding(search: Search, kind: str, group: list[Difference]) -> Finding:
+def _build_finding(search: Search, kind: str, group: list[Disagreement]) -> Finding:
     names = list(dict.fromkeys(search.points.space.names[difference.features[0]] for difference in group))
-    shown_names = (
+    names_text = (
         join_names(names[:MAX_NAMES])
         if len(names) <= MAX_NAMES
         else (f"{', '.join(names[:MAX_NAMES])} and {pluralise(len(names) - MAX_NAMES, 'more feature')}")
@@ -351,7 +351,7 @@ def _build_finding(search: Search, kind: str, group: list[Difference]) -> Findin
     first = order[0]
     given_rows = max(difference.given_rows for difference in group)
     refusing_side = _find_refusing_side(first.answers)
-    title = _write_title(kind, order, names, shown_names, refusing_side)
+    title = _write_title(kind, order, names, names_text, refusing_side)
     further = dict.fromkeys(
         search.points.space.names[place] for difference in group for place in difference.features[1:]
     )
@@ -374,7 +374,7 @@ def _build_finding(search: Search, kind: str, group: list[Difference]) -> Findin
         level=min((difference.level for difference in group), key=LEVELS.index),
         confidence=1.0,
         detail=" ".join(parts),
-        remedy=REMEDIES[kind].format(names=shown_names),
+        remedy=REMEDIES[kind].format(names=names_text),
         cases=len(group),
         cases_tried=0,
         examples=tuple(difference.example for difference in order[:MAX_EXAMPLES]),
@@ -393,20 +393,19 @@ def _build_finding(search: Search, kind: str, group: list[Difference]) -> Findin
     )
 
 
-def _write_title(kind: str, group: list[Difference], names: list[str], shown_names: str, refusing_side: int) -> str:
+def _write_title(kind: str, group: list[Disagreement], names: list[str], names_text: str, refusing_side: int) -> str:
     if kind in FOREIGN_WORDS and group[0].site is None:
-        where = FOREIGN_WORDS[kind].format(names=shown_names)
+        where = FOREIGN_WORDS[kind].format(names=names_text)
     elif kind == "precision":
-        where = f"only by rounding to single precision, at borders along {shown_names}"
+        where = f"only by rounding to single precision, at borders along {names_text}"
     elif kind == "score precision":
-        where = f"by rounding of the scores, along {shown_names}"
+        where = f"by rounding of the scores, along {names_text}"
     elif kind == "tie":
-        where = f"in how they decide ties, along {shown_names}"
+        where = f"in how they decide ties, along {names_text}"
     else:
         texts = list(dict.fromkeys(difference.value_text for difference in group))
-        shown = texts[:MAX_SITES_IN_TITLE]
-        more = f" (and {len(texts) - len(shown)} more)" if len(texts) > len(shown) else ""
-        where = f"where {names[0]} {_join_values(shown)}{more}"
+        more = f" (and {len(texts) - MAX_SITES_IN_TITLE} more)" if len(texts) > MAX_SITES_IN_TITLE else ""
+        where = f"where {names[0]} {_join_values(texts[:MAX_SITES_IN_TITLE])}{more}"
     if refusing_side >= 0:
         sides = ("old", "new") if refusing_side == 0 else ("new", "old")
         return f"{sides[0].capitalize()} refuses and {sides[1]} answers {where}"
@@ -420,7 +419,7 @@ def _join_values(texts: list[str]) -> str:
     return join_names(texts, "or")
 
 
-def _describe_gaps(search: Search, group: list[Difference]) -> str:
+def _describe_gaps(search: Search, group: list[Disagreement]) -> str:
     sites = [difference.site for difference in group if difference.site is not None]
     widest = max(
         sites, key=lambda site: (site.high - site.low) / max(abs(site.code), search.features[site.feature].width)
@@ -449,7 +448,7 @@ def _capitalise(text: str) -> str:
 def _build_form_finding(search: Search, site: FormSite) -> Finding:
     words = FORM_WORDS[site.kind]
     side = ("old", "new")[site.changed_side]
-    case = extract_row(search.points.take(np.array([site.row])).frame, 0)
+    case = to_json_row(search.points.take(np.array([site.row])).frame)
     example = _build_example(site.row, case, {}, site.answers)
     is_form_of_interface = site.kind == "column order" or bool(site.answers.refused.all())
     return Finding(
@@ -471,9 +470,9 @@ def _build_form_finding(search: Search, site: FormSite) -> Finding:
     )
 
 
-def _build_given_finding(search: Search, differences: Sequence[Difference]) -> list[Finding]:
+def _build_given_finding(search: Search, differences: Sequence[Disagreement]) -> list[Finding]:
     """Return a finding about given rows that differ, unless findings about features explain them."""
-    differ = search.given.differ
+    differ = search.given_answers.differ
     count = int(differ.sum())
     explained = np.zeros(len(differ), dtype=bool)
     for difference in differences:
@@ -485,14 +484,14 @@ def _build_given_finding(search: Search, differences: Sequence[Difference]) -> l
     rest = differ & ~explained
     if not rest.any():
         return []
-    row = int(np.where(rest, search.given.severity, 0.0).argmax())
-    answers = search.given.take(np.array([row]))
-    case = extract_row(search.points.take(np.array([row])).frame, 0)
+    row = int(np.where(rest, search.given_answers.severity, 0.0).argmax())
+    answers = search.given_answers.take(np.array([row]))
+    case = to_json_row(search.points.take(np.array([row])).frame)
     is_small = not any(
-        _is_real_answer(search, search.given.take(np.array([place]))) for place in np.flatnonzero(rest)[:100]
+        _is_real_answer(search, search.given_answers.take(np.array([place]))) for place in np.flatnonzero(rest)[:100]
     )
-    is_small &= not search.given.answers_differ[rest].any() or search.twins.numeric
-    what = "answers" if (search.given.answers_differ | search.given.refused)[rest].any() else "scores"
+    is_small &= not search.given_answers.answers_differ[rest].any() or search.twins.numeric
+    what = "answers" if (search.given_answers.answers_differ | search.given_answers.refused)[rest].any() else "scores"
     example = _build_example(row, case, {}, answers)
     return [
         Finding(

@@ -12,7 +12,7 @@ from ...errors import OutOfBudget
 from ...space.features import Codes, Mask
 from ...space.points import Points
 from .twins import PairedAnswers
-from .values import FeatureValues, bisect_codes, count_decimals, find_roundest
+from .values import FeatureGrid, bisect_codes, count_decimals, find_roundest
 from .walks import NO_FEATURE, Cases, Positions, Search
 
 MAX_CASES = 400  # that are shrunk
@@ -166,7 +166,7 @@ def _choose_main_features(search: Search, cases: Cases, changed: Mask) -> Positi
 def _find_sites(search: Search, cases: Cases, answers: PairedAnswers, changed: Mask, main: Positions) -> list[Site]:
     """Return the ranges in which the systems differ; cases in a range that is known are covered by it."""
     sites: list[Site] = []
-    open_cases = changed.any(axis=1)
+    open_cases: Mask = np.asarray(changed.any(axis=1))
     for _ in range(SITE_ROUNDS):
         chosen: list[int] = []
         for feature in np.unique(main[open_cases]).tolist():
@@ -184,12 +184,10 @@ def _find_sites(search: Search, cases: Cases, answers: PairedAnswers, changed: M
         open_cases[selection] = False
         for site in sites:
             values = cases.codes[:, site.feature]
-            inside: Mask = np.isnan(values)
-            if not np.isnan(site.code):
-                inside = (values >= site.low) & (values <= site.high)
+            inside = (values >= site.low) & (values <= site.high) | (np.isnan(site.code) & np.isnan(values))
             if len(site.changed) > 1:  # it needs its other features, too
                 inside = inside & (main == site.feature)
-            open_cases &= ~inside
+            open_cases = open_cases & ~inside
     return _drop_covered(search, sites)
 
 
@@ -210,7 +208,7 @@ def _find_narrowest_ranges(search: Search, cases: Cases, changed: Mask) -> tuple
     return features[best], lows[best], highs[best]
 
 
-def _measure_freedom(feature: FeatureValues, low: float, high: float) -> float:
+def _measure_freedom(feature: FeatureGrid, low: float, high: float) -> float:
     """Return how many of the values of a feature show a difference, as a share."""
     if not feature.is_number:
         return 1.0 / max(2, len(feature.grid))
@@ -336,7 +334,7 @@ def _build_sites(
     ]
 
 
-def _is_edge(feature: FeatureValues, low: float, high: float) -> bool:
+def _is_edge(feature: FeatureGrid, low: float, high: float) -> bool:
     """Return whether a range has room for one value of the data, and has one with their decimals."""
     return bool(high - low < feature.one_value) and feature.has_plausible_value(low, high)
 

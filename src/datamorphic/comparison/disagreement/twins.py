@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...audit.labels import to_label_texts
 from ...runs.driver import drive
 from ...runs.flow import Flow, Query
 from ...space.features import Mask
+from ...space.labels import to_label_keys
 from ...space.outputs import SINGLE_ROUNDING, Outputs, find_rounding
 from ...space.points import Batch
 from ...systems.base import Executor, ScoreKind, ScoreRequest
@@ -343,7 +343,4 @@ def find_different_labels(old: npt.NDArray[Any], new: npt.NDArray[Any]) -> Mask:
 
 def _to_class_texts(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return labels as texts; True equals 1, and 1.0 equals 1, since services and files turn one into the other."""
-    texts = to_label_texts(values)
-    texts[texts == "True"] = "1"
-    texts[texts == "False"] = "0"
-    return texts
+    return to_label_keys(values)

@@ -69,7 +69,7 @@ MAX_INNER_NUMBERS = 31  # per lane and step
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class FeatureValues:
+class FeatureGrid:
     """What the data say about one feature, and the values to try."""
 
     feature: Feature
@@ -128,7 +128,7 @@ class FeatureValues:
         )
 
 
-def describe_values(points: Points, position: int) -> FeatureValues:
+def describe_values(points: Points, position: int) -> FeatureGrid:
     """Return what given rows say about a feature, with a grid of values to try."""
     feature = points.space.features[position]
     values = np.sort(points.codes[:, position])
@@ -142,7 +142,7 @@ def describe_values(points: Points, position: int) -> FeatureValues:
         decimals = 0 if feature.kind == "integer" else find_decimals(values)
         with np.errstate(all="ignore"):  # of huge numbers
             grid = build_grid(values, whole=feature.kind == "integer", decimals=decimals)
-    return FeatureValues(feature=feature, values=values, grid=grid, decimals=decimals)
+    return FeatureGrid(feature=feature, values=values, grid=grid, decimals=decimals)
 
 
 def build_grid(values: Codes, *, whole: bool, decimals: int | None) -> Codes:

@@ -15,7 +15,7 @@ from ...space.features import Codes, Mask
 from ...space.outputs import Outputs
 from ...space.points import Points
 from .twins import PairedAnswers, Twins
-from .values import FeatureValues, bisect_codes, describe_values
+from .values import FeatureGrid, bisect_codes, describe_values
 
 Positions = npt.NDArray[np.intp]
 
@@ -68,9 +68,9 @@ class Search:
     seed: int = 0
     tried: int = 0  # cases beyond the given rows
     disagreements: list[tuple[Cases, PairedAnswers]] = field(default_factory=list)
-    given: PairedAnswers = field(init=False)  # the answers to the given rows
+    given_answers: PairedAnswers = field(init=False)  # the answers to the given rows
     agreeing: Positions = field(init=False)  # given rows that both systems answer, alike
-    features: list[FeatureValues] = field(init=False)
+    features: list[FeatureGrid] = field(init=False)
     _borders: list[Cases] = field(default_factory=list)  # rows close to a border of one of the systems
 
     def __post_init__(self) -> None:
@@ -81,16 +81,16 @@ class Search:
 
     def ask_given_rows(self) -> None:
         """Ask the given rows, and keep those that differ."""
-        self.given = self.twins.calibrate(self.points)
-        differ = self.given.differ
-        self.agreeing = np.flatnonzero(~differ & self.given.old.ok)
+        self.given_answers = self.twins.calibrate(self.points)
+        differ = self.given_answers.differ
+        self.agreeing = np.flatnonzero(~differ & self.given_answers.old.ok)
         rows = np.flatnonzero(differ)
         if len(rows) and len(self.agreeing):
-            rows = rows[np.argsort(-self.given.severity[rows], kind="stable")][:200]
+            rows = rows[np.argsort(-self.given_answers.severity[rows], kind="stable")][:200]
             cases = Cases(
                 codes=self.points.codes[rows], rows=self._find_nearest(rows), walked=np.full(len(rows), NO_FEATURE)
             )
-            self.disagreements.append((cases, self.given.take(rows)))
+            self.disagreements.append((cases, self.given_answers.take(rows)))
 
     def explore(self) -> None:
         """Search beyond the given rows, until the time is over."""
@@ -135,7 +135,7 @@ class Search:
 
     def _choose_rows(self, count: int) -> Cases:
         """Return given rows that both systems answer alike, of all answers in equal parts."""
-        labels = self.twins.to_codes(self.given.old)[self.agreeing]
+        labels = self.twins.to_codes(self.given_answers.old)[self.agreeing]
         order = self.rng.permutation(len(self.agreeing))
         ranks = np.zeros(len(order))
         for label in np.unique(labels.astype(str)):
@@ -300,8 +300,8 @@ class Search:
     def _explore_borders(self, count: int) -> None:
         """Bisect between rows with different answers, by each system, and ask both systems at the border."""
         rows, others = self.rng.choice(self.agreeing, (2, 20 * count))
-        labels = self.twins.to_codes(self.given.old)
-        signals = self.twins.to_signal(self.given.old)[:, 0]
+        labels = self.twins.to_codes(self.given_answers.old)
+        signals = self.twins.to_signal(self.given_answers.old)[:, 0]
         distance = np.nan_to_num(np.abs(signals[rows] - signals[others]))
         different = (labels[rows] != labels[others]) | (distance > 0.1 if self.twins.numeric else False)
         rows, others = rows[different][:count], others[different][:count]
