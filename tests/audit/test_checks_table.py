@@ -266,6 +266,7 @@ def make_look_alikes():
                 "label": kind,
             }
         ),
+        "kinds without a name": pd.DataFrame({"wing": wing, "other": rng.normal(size=ROWS)}),
         "heavy tails": pd.DataFrame({"income": rng.pareto(1.1, ROWS) + 1, "cost": rng.lognormal(0, 2.5, ROWS)}),
         "codes": pd.DataFrame(
             {
@@ -288,7 +289,7 @@ def make_look_alikes():
         ),
         "few values": pd.DataFrame({name: rng.integers(0, 3, ROWS) for name in "abc"}),
         "equal dates": pd.DataFrame(
-            {"day": pd.Timestamp("2024-01-01") + pd.to_timedelta(sorted_days, unit="D"), "x": wing}
+            {"day": pd.Timestamp("2024-01-01") + pd.to_timedelta(sorted_days, unit="D"), "x": rng.normal(size=ROWS)}
         ),
         "holes": TABLE.assign(income=TABLE["income"].mask(rng.random(ROWS) < 0.3)),
         "countries": pd.DataFrame(

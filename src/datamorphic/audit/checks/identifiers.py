@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from ..._lazy import pd
 from ..._text import format_percent, pluralise
 from ...core.result import Example, Finding, count_rows, format_share
+from ...space.dates import to_day_numbers
 from ..case_text import build_examples, extract_case, format_case
 from ..check import CheckBudget, CheckFindings, get_facts, make_check
 from ..columns import MIN_ROWS_FOR_IDENTIFIER
@@ -103,6 +105,8 @@ def check_duplicates(context: CheckContext, budget: CheckBudget) -> CheckFinding
     reference = context.reference
     assert reference is not None
     frame = context.inputs.frame
+    with suppress(ValueError):  # dates in another form: then no row is equal
+        reference = to_day_numbers(reference, getattr(context.sut, "date_columns", ()))
     keys, reference_keys = _hash_rows(frame, reference)
     repeated = np.isin(keys, reference_keys)
     _, places, counts = np.unique(reference_keys, return_inverse=True, return_counts=True)

@@ -15,14 +15,15 @@ from ...._tables import read_document
 from ...._text import format_short
 from ....core.result import Finding
 from ...columns import read_words
-from .profile import ColumnProfile, Mask, TableProfile
+from .profile import ColumnProfile, Mask, TableProfile, measure_difference
 from .report import build_finding, format_count, format_value
 
 MIN_ROWS = 20
 #: Of the rows with a value: if more break a rule, the name of the column means something else.
 MAX_BROKEN_SHARE = 0.2
 MAX_BROKEN_SHARE_OF_ORDER = 0.05
-MAX_TAIL_SHARE = 0.75  # of the median: how far negative values reach that belong to the tail of a distribution
+#: Between the distributions of negative and of positive values, without their signs: a wrong sign leaves the size as it is.
+MIN_TAIL_DIFFERENCE = 0.3
 MAX_AGE_YEARS = 130.0
 MAX_PERCENT = 100.0
 MIN_CLEAR_PERCENT = 120.0  # the median of the values above 100: figures of 103% are usual for what can be exceeded
@@ -145,7 +146,8 @@ def _is_tail(numbers: npt.NDArray[np.float64]) -> bool:
     """Tell whether negative numbers are the end of a distribution that reaches beyond 0, rather than numbers of another kind."""
     low = float(np.nanmin(numbers))
     opposite_count = int(((numbers > 0) & (numbers <= -low)).sum())
-    return opposite_count >= (numbers < 0).sum() and -low < MAX_TAIL_SHARE * float(np.nanmedian(numbers))
+    sizes, usual = np.sort(-numbers[numbers < 0]), np.sort(numbers[numbers > 0])
+    return opposite_count >= len(sizes) and measure_difference(sizes, usual) >= MIN_TAIL_DIFFERENCE
 
 
 def _make_break(

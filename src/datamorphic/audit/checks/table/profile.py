@@ -224,3 +224,10 @@ def _read_texts(values: npt.NDArray[Any]) -> tuple[ColumnKind, npt.NDArray[np.fl
     first = columns[0].first
     first = first.tz_localize("UTC") if first.tz is None else first
     return "date", np.asarray(frame["date"], dtype=np.float64) + first.timestamp() / SECONDS_PER_DAY
+
+
+def measure_difference(left: npt.NDArray[np.float64], right: npt.NDArray[np.float64]) -> float:
+    """Return the largest difference between the distributions of two sorted samples."""
+    points = np.concatenate((left, right))
+    shares = [np.searchsorted(sample, points, side="right") / len(sample) for sample in (left, right)]
+    return float(np.abs(shares[0] - shares[1]).max())

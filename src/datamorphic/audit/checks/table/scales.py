@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ...._text import format_percent
 from ....core.result import Finding
 from .limits import read_limit_words
-from .profile import ColumnProfile, Mask, TableProfile
+from .profile import ColumnProfile, Mask, TableProfile, measure_difference
 from .report import build_finding, format_count
 
 Numbers = npt.NDArray[np.float64]
@@ -60,6 +60,9 @@ MAX_EXPLAINING_CATEGORIES = 50
 MAX_OTHER_OUTLIERS_SHARE = 0.34  # of the rows that do not fit, those that the factor does not explain
 BULK_SHARE = 0.4  # of the rows: less than are in the main unit
 MIN_SPREAD = 1e-3  # of logarithms: where one column follows from the others
+MAX_PREDICTED_SPREAD = (
+    0.9  # of the values of each group: the other columns predict them, beside telling the groups apart
+)
 VALLEY = (0.4, 0.6)  # shares of the logarithm of the factor: the middle between the two units
 MAX_VALLEY_SHARE = 0.1  # rows in the middle, in shares of those in the other unit: a long tail has no other unit
 MAX_BEYOND_SHARE = 0.15  # rows far on the other side, or far beyond the factor, in the same shares
@@ -69,6 +72,13 @@ MIN_FACTOR_WITHOUT_RELATION = 60.0  # smaller ratios between groups of rows occu
 MIN_GAP_SHARE = 0.25  # of the logarithm of the factor, between two groups of rows without a related column
 MAX_SHAPE_RATIO = 2.0  # between the spreads of the two groups
 MAX_SHAPE_DIFFERENCE = 0.2  # between the distributions of the two groups, beside what chance explains
+MIN_VALLEY_CLUSTER_SHARE = 0.05  # of the rows, in the smaller of two groups that touch
+MIN_VALLEY_ROWS = 25
+MIN_SEPARATION = 3.5  # standard deviations between two groups that touch
+MAX_VALLEY_SHAPE_RATIO = 1.4  # between their spreads
+MAX_VALLEY_SHAPE_DIFFERENCE = 0.08  # between their distributions, beside what chance explains
+VALLEY_WIDTH = 0.2  # of the distance of the two groups: the middle between them
+MAX_VALLEY_DEPTH = 0.45  # rows in the middle, in shares of those around the centre of the smaller group
 MAX_RANK_OF_OTHERS = 0.2  # the largest rank correlation of another column with being in the smaller group
 
 
@@ -79,6 +89,7 @@ class _Mixture:
     rows: Mask
     factor: float  # by which the values of these rows are larger; below 1 if they are smaller
     evidence: str
+    is_certain: bool = True  # False if two kinds of things may explain it as well
 
 
 def find_scales(table: TableProfile) -> Iterator[Finding]:
@@ -95,7 +106,11 @@ def find_scales(table: TableProfile) -> Iterator[Finding]:
             continue
         others = [other for other in columns if other is not column]
         other_parts = [part for name, part in parts.items() if name != column.name and part.shape[1]]
-        mixture = _find_by_relation(column, values, other_parts) or _find_by_gap(table, values, others)
+        mixture = (
+            _find_by_relation(column, values, other_parts)
+            or _find_by_gap(table, values, others)
+            or _find_by_valley(table, values, others)
+        )
         if mixture is None:
             continue
         explanation = _find_explanation(table, column, mixture.rows)
@@ -165,10 +180,27 @@ def _find_by_relation(column: ColumnProfile, logs: Numbers, parts: list[Numbers]
                 f"The other columns predict {column.name} to about {format_percent(min(9.99, np.expm1(spread)))}, fitted to other rows. "
                 f"These rows are off by a factor of about {text}."
             )
-            mixture = _Mixture(rows=near & far, factor=factor**sign, evidence=evidence)
+            usual = rows[np.abs(residuals[rows]) < NEAR * spread]
+            groups = [usual, np.flatnonzero(near & far)]
+            is_predicted = all(
+                _measure_spread(residuals[group]) < MAX_PREDICTED_SPREAD * _measure_spread(logs[group])
+                for group in groups
+                if len(group) >= MIN_ROWS_OF_SPREAD
+            )
+            mixture = _Mixture(
+                rows=near & far,
+                factor=factor**sign,
+                evidence=evidence,
+                is_certain=is_predicted or factor >= MIN_FACTOR_WITHOUT_RELATION,
+            )
             if best is None or count > best.rows.sum():
                 best = mixture
     return best
+
+
+def _measure_spread(values: Numbers) -> float:
+    """Return the median distance from the median."""
+    return float(np.median(np.abs(values - np.median(values))))
 
 
 def _find_bulk(values: Numbers) -> tuple[float, float]:
@@ -250,7 +282,7 @@ def _find_by_gap(table: TableProfile, logs: Numbers, others: list[ColumnProfile]
     if abs(difference - size) > error or min(spreads) <= 0 or max(spreads) > MAX_SHAPE_RATIO * min(spreads):
         return None
     shifted, reference = np.sort(logs[high] - size), np.sort(logs[low])
-    if _measure_difference(shifted, reference) > MAX_SHAPE_DIFFERENCE + 1.2 / np.sqrt(len(smaller)):
+    if measure_difference(shifted, reference) > MAX_SHAPE_DIFFERENCE + 1.2 / np.sqrt(len(smaller)):
         return None
     mask = np.zeros(len(logs), dtype=bool)
     mask[smaller] = True
@@ -264,11 +296,50 @@ def _find_by_gap(table: TableProfile, logs: Numbers, others: list[ColumnProfile]
     )
 
 
-def _measure_difference(left: Numbers, right: Numbers) -> float:
-    """Return the largest difference between the distributions of two sorted samples."""
-    points = np.concatenate((left, right))
-    shares = [np.searchsorted(sample, points, side="right") / len(sample) for sample in (left, right)]
-    return float(np.abs(shares[0] - shares[1]).max())
+def _find_by_valley(table: TableProfile, logs: Numbers, others: list[ColumnProfile]) -> _Mixture | None:
+    """Return the rows on one side of a valley between two groups of the same shape, with the factor of two units between them.
+
+    The groups may touch. No other column may tell them apart, not even roughly: kinds of things differ in several ways.
+    """
+    rows = np.flatnonzero(~np.isnan(logs))
+    values = logs[rows]
+    split = float(values.mean())
+    for _ in range(ROBUST_ROUNDS * 2):  # two means
+        is_high = values > split
+        if not MIN_VALLEY_CLUSTER_SHARE <= is_high.mean() <= 1 - MIN_VALLEY_CLUSTER_SHARE:
+            return None
+        split = float(values[is_high].mean() + values[~is_high].mean()) / 2
+    is_high = values > split
+    smaller = is_high if is_high.mean() <= MAX_CLUSTER_SHARE else ~is_high
+    if smaller.sum() < MIN_VALLEY_ROWS:
+        return None
+    centres = [float(np.median(values[part])) for part in (~is_high, is_high)]
+    spreads = [
+        1.4826 * float(np.median(np.abs(values[part] - np.median(values[part])))) for part in (~is_high, is_high)
+    ]
+    size = centres[1] - centres[0]
+    if not 0 < min(spreads) <= max(spreads) < min(size / MIN_SEPARATION, MAX_VALLEY_SHAPE_RATIO * min(spreads)):
+        return None
+    factor = min(FACTORS, key=lambda value: abs(np.log(value) - size))
+    error = 2.5 * max(spreads) / np.sqrt(smaller.sum()) + FACTOR_TOLERANCE
+    middle = np.abs(values - (centres[0] + centres[1]) / 2) < VALLEY_WIDTH * size / 2
+    peak = np.abs(values - np.median(values[smaller])) < VALLEY_WIDTH * size / 2
+    if abs(np.log(factor) - size) > error or middle.sum() > MAX_VALLEY_DEPTH * peak.sum():
+        return None
+    low, high = np.sort(values[~is_high] - centres[0]), np.sort(values[is_high] - centres[1])
+    if measure_difference(low, high) > MAX_VALLEY_SHAPE_DIFFERENCE + 1.36 / np.sqrt(smaller.sum()):
+        return None
+    mask = np.zeros(len(logs), dtype=bool)
+    mask[rows[smaller]] = True
+    if _find_strongest_rank(table, mask, rows, others) > MAX_RANK_OF_OTHERS + 3 / np.sqrt(len(rows)):
+        return None
+    return _Mixture(
+        rows=mask,
+        factor=factor if bool(is_high[smaller].all()) else 1 / factor,
+        is_certain=factor >= MIN_FACTOR_WITHOUT_RELATION,
+        evidence=f"The values have two groups of the same shape with few values between them, {FACTORS[factor]} times apart. No other "
+        "column of numbers tells them apart.",
+    )
 
 
 def _find_strongest_rank(
@@ -281,7 +352,7 @@ def _find_strongest_rank(
         known = ~np.isnan(values)
         inside, outside = np.sort(values[known & mask[rows]]), np.sort(values[known & ~mask[rows]])
         if min(len(inside), len(outside)) >= MIN_CLUSTER_ROWS:
-            strongest = max(strongest, _measure_difference(inside, outside))
+            strongest = max(strongest, measure_difference(inside, outside))
     return strongest
 
 
@@ -295,7 +366,7 @@ def _find_explanation(table: TableProfile, column: ColumnProfile, rows: Mask) ->
             numbers = table.clean_numbers(other)
             inside, outside = (np.sort(numbers[mask & ~np.isnan(numbers)]) for mask in (rows, ~rows))
             enough = min(len(inside), len(outside)) >= MIN_CLUSTER_ROWS
-            strength = _measure_difference(inside, outside) if enough else 0.0
+            strength = measure_difference(inside, outside) if enough else 0.0
         elif len(other.values) <= MAX_EXPLAINING_CATEGORIES:
             strength = _measure_association(other.codes, rows)
         else:
@@ -314,7 +385,8 @@ def _measure_association(codes: npt.NDArray[np.intp], rows: Mask) -> float:
     share = float(rows.mean())
     expected = totals * share
     chi_square = float(((inside - expected) ** 2 / np.maximum(expected * (1 - share), 1e-12))[totals > 0].sum())
-    return float(np.sqrt(min(1.0, chi_square / len(codes))))
+    by_chance = int((totals > 0).sum()) - 1  # what rare categories do
+    return float(np.sqrt(min(1.0, max(0.0, chi_square - by_chance) / len(codes))))
 
 
 def _build_scale_finding(
@@ -325,7 +397,8 @@ def _build_scale_finding(
     count = int(mixture.rows.sum())
     where = "" if explanation is None else _describe_place(explanation, mixture.rows)
     # a category may be larger than another by nature, but not the measurements of one site
-    is_natural = explanation is not None and not set(read_limit_words().source_words).intersection(explanation.words)
+    is_source = explanation is not None and bool(set(read_limit_words().source_words).intersection(explanation.words))
+    is_natural = not is_source and (explanation is not None or not mixture.is_certain)
     level = "advice" if is_natural else "concern"
     verb_phrase = "may be" if level == "advice" else "is"
     text = FACTORS[factor].partition(" (")[0]
