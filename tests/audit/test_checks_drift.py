@@ -209,3 +209,11 @@ def test_a_column_of_text_in_the_reference():
 
 def test_no_reference():
     assert run(MODEL, REFERENCE, None).why == "no training data are given: reference=frame (--reference FILE)"
+
+
+def test_a_column_whose_values_mean_something_else():
+    data = make_data(seed=1)
+    (finding,) = run(MODEL, data.assign(income=(data["income"] - 50) * 3 + 20)).findings
+    assert finding.level == "concern"
+    assert "income" in finding.columns
+    assert "income" in finding.title

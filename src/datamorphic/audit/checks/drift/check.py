@@ -17,7 +17,7 @@ from ...context import CheckContext
 from ...judged_rows import JudgedRows, collect_judged_rows
 from ...reference_model import ReferenceModel
 from ...responses import AnswerCodes
-from .columns import Drift, measure_column_drifts, measure_label_drift
+from .columns import MIN_DISTANCE, Drift, measure_column_drifts, measure_label_drift
 from .groups import CostlyGroup, Mask, find_costly_group, find_grown_groups
 from .reference_rows import ReferenceRows, query_reference, read_reference_rows
 from .relation import ChangedRelation, encode_reference_labels, find_changed_relation
@@ -49,7 +49,7 @@ def check_drift(context: CheckContext, budget: CheckBudget) -> CheckFindings:
         quick = context.fit_reference_model(budget.remaining())
         data = None if quick is None else collect_judged_rows(context, quick)
         if quick is not None and data is not None:
-            finding, error_text = _find_cost(context, budget, quick, data, reference)
+            finding, error_text = _find_cost(context, budget, quick, data, reference, _find_most_drifted(drifts))
             basis += error_text
             has_errors = True
     except (BudgetSpent, SystemFailed):
@@ -92,11 +92,22 @@ def _measure_answer_drift(context: CheckContext, reference: ReferenceRows) -> li
     return [drift for drift in drifts if drift is not None]
 
 
+def _find_most_drifted(drifts: list[Drift]) -> Drift | None:
+    """Return the column whose distribution differs most; None if none differs clearly."""
+    columns = [drift for drift in drifts if drift.name not in (ANSWERS, LABELS) and drift.low >= MIN_DISTANCE]
+    return max(columns, key=lambda drift: drift.low, default=None)
+
+
 # -- drift that costs accuracy -----------------------------------------------------------------------------------------
 
 
 def _find_cost(
-    context: CheckContext, budget: CheckBudget, quick: ReferenceModel, data: JudgedRows, reference: ReferenceRows
+    context: CheckContext,
+    budget: CheckBudget,
+    quick: ReferenceModel,
+    data: JudgedRows,
+    reference: ReferenceRows,
+    most_drifted: Drift | None,
 ) -> tuple[Finding | None, str]:
     """Return a finding about drift that costs accuracy, if there is any, and the errors on both sides in words."""
     labels = encode_reference_labels(reference, quick)
@@ -113,7 +124,7 @@ def _find_cost(
         raise BudgetSpent("There was no time to fit a model of the reference.")
     relation = find_changed_relation(context, budget, data, quick, reference, labels)
     if relation is not None and _has_risen(data, errors):
-        return _build_relation_finding(context, data, relation), text
+        return _build_relation_finding(context, data, relation, most_drifted), text
     return None, text
 
 
@@ -171,23 +182,31 @@ def _build_group_finding(context: CheckContext, data: JudgedRows, costly: Costly
     )
 
 
-def _build_relation_finding(context: CheckContext, data: JudgedRows, relation: ChangedRelation) -> Finding:
+def _build_relation_finding(
+    context: CheckContext, data: JudgedRows, relation: ChangedRelation, most_drifted: Drift | None
+) -> Finding:
     where = f"where {relation.group}" if relation.group else ""
     verb = "has" if data.numeric else "is"
     count, total = _count_wrong(data, relation.inside)
     place = f" The difference is largest {where}." if where else ""
     title = "The labels follow from other inputs than in the reference: what was learned there no longer holds"
+    columns = relation.columns
+    if most_drifted is not None:
+        place += f" {most_drifted.name} differs most: {most_drifted.data_text}; in the reference {most_drifted.reference_text}."
+        if not where:
+            title = f"What was learned from the reference no longer holds, and {most_drifted.name} differs from it"
+            columns = (most_drifted.name,)
     if where:
         title = f"What was learned from the reference no longer holds {where}"
     return Finding(
         **get_facts("drift.relation"),
-        about=", ".join(relation.columns),
+        about=", ".join(columns),
         title=title,
         detail=f"A quick model fitted to the reference {verb} {_format_error(data, relation.reference_error)} of the data. One "
         f"fitted to as many other rows of the data {verb} {_strip(data, relation.data_error)}, and the model under test "
         f"{_strip(data, relation.error)}.{place} Both quick models were tested on rows that they were not fitted to.",
         **count_rows(count, total),
-        columns=relation.columns,
+        columns=columns,
         examples=_build_examples(context, data, relation.inside),
     )
 

@@ -29,7 +29,7 @@ from .reference_rows import ReferenceRows
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 #: A condition in words, and the function that finds the rows among the codes of its column.
-Condition = tuple[str, Callable[[Floats], Mask]]
+RowCondition = tuple[str, Callable[[Floats], Mask]]
 
 THRESHOLDS_PER_NUMBER = 9  # deciles of the data
 MAX_CATEGORIES = 40
@@ -93,7 +93,7 @@ def find_grown_groups(context: CheckContext, data: JudgedRows, reference: Refere
     return groups
 
 
-def _list_conditions(feature: Feature, old: Floats, new: Floats) -> Iterator[Condition]:
+def _list_conditions(feature: Feature, old: Floats, new: Floats) -> Iterator[RowCondition]:
     """Yield the conditions on a column: what the reference does not have first, then values and ranges."""
     if isinstance(feature, Text):
         return
