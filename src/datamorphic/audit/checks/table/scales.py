@@ -60,9 +60,8 @@ MAX_EXPLAINING_CATEGORIES = 50
 MAX_OTHER_OUTLIERS_SHARE = 0.34  # of the rows that do not fit, those that the factor does not explain
 BULK_SHARE = 0.4  # of the rows: less than are in the main unit
 MIN_SPREAD = 1e-3  # of logarithms: where one column follows from the others
-MAX_PREDICTED_SPREAD = (
-    0.9  # of the values of each group: the other columns predict them, beside telling the groups apart
-)
+MIN_ROWS_OF_SPREAD = 50  # fewer do not show whether they are predicted
+MAX_PREDICTED_SPREAD = 0.9  # of the values of a group: the other columns predict them, too
 VALLEY = (0.4, 0.6)  # shares of the logarithm of the factor: the middle between the two units
 MAX_VALLEY_SHARE = 0.1  # rows in the middle, in shares of those in the other unit: a long tail has no other unit
 MAX_BEYOND_SHARE = 0.15  # rows far on the other side, or far beyond the factor, in the same shares
