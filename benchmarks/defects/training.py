@@ -139,7 +139,17 @@ def wrong_numbers_of_group(setting: Setting, column: str, value: object, factor:
         ("hawks", "logistic", "CH", 0.02),
         ("machines", "logistic", "yes", 0.15),
     ],
-    ("recall", "rarely", "missed", "not recognised", "not predicted", "never predicted", "threshold", "seldom"),
+    (
+        "recall",
+        "rarely",
+        "missed",
+        "misses",
+        "not recognised",
+        "not predicted",
+        "never predicted",
+        "threshold",
+        "seldom",
+    ),
     columns=lambda label, weight: (str(label),),
 )
 def lost_recall(setting: Setting, label: object, weight: float) -> Case:
@@ -167,7 +177,20 @@ class InFoldEncoder(TransformerMixin, BaseEstimator):
     "encoding",
     "a category of many values is encoded by the labels of its own rows",
     [("orders", "boosting", "customer"), ("loans", "forest", "branch"), ("machines", "boosting", "operator")],
-    ("encod", "leak", "memor", "by heart", "overfit", "many values", "cardinality", "no relation", "noise", "harm"),
+    (
+        "encod",
+        "leak",
+        "memor",
+        "by heart",
+        "overfit",
+        "many values",
+        "cardinality",
+        "no relation",
+        "noise",
+        "harm",
+        "computed from the labels",
+        "hardly any rows per",
+    ),
 )
 def encoded_in_fold(setting: Setting, column: str) -> Case:
     codes = setting.rng.integers(0, 700, len(setting.train) + len(setting.test))

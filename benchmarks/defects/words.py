@@ -22,12 +22,59 @@ ROUND = ("round", "step", "coarse", "integer", "whole number", "no effect", "con
 SPELLING = ("spell", "letter case", "upper", "lower", "capital", "spaces", "unknown", "unseen", "new categor", *MISREAD)
 LOST = ("no effect", "ignore", "constant", "lost", "not used", "does not depend", "unused", *MISREAD)
 DATES = ("day and month", "month and day", "swap", *MISREAD)
-CLASSES = ("swap", "renam", "permut", "exchang", "mixed up", "mapped", "class names", "names of classes", "inverted")
-THRESHOLD = ("threshold", "cut-off", "cutoff", "recall")
-NUMBERS = ("factor", "multipl", "scale", "unit", "offset", "too (low|high|large|small)", "divid", "bias", r"log")
-STALE = ("stale", "cach", "same answer", "identical answer", "constant", "default", "previous row", "another row")
-LEAK = ("leak", "disguise", "afterwards", "after the", "only with", "only for", "gives away", "reveals", "alone")
+CLASSES = (
+    "swap",
+    "renam",
+    "permut",
+    "exchang",
+    "mixed up",
+    "mapped",
+    "class names",
+    "names of classes",
+    "inverted",
+    "way out",
+)
+THRESHOLD = ("threshold", "cut-off", "cutoff", "recall", "misses", "way out")
+NUMBERS = (
+    "factor",
+    "multipl",
+    "scale",
+    "unit",
+    "offset",
+    "too (low|high|large|small)",
+    "divid",
+    "bias",
+    r"log",
+    "way out",
+)
+STALE = (
+    "stale",
+    "cach",
+    "same answer",
+    "identical answer",
+    "constant",
+    "default",
+    "previous row",
+    "another row",
+    "answers exactly",
+)
+LEAK = (
+    "leak",
+    "disguise",
+    "afterwards",
+    "after the",
+    "only with",
+    "only for",
+    "gives away",
+    "reveals",
+    "alone",
+    r"labels? \S+ only",
+)
 DUPLICATES = ("duplicat", "same rows", "repeat", "copies", "identical rows", "training data")
 SENTINELS = ("sentinel", "placeholder", "stand for missing", "stands for missing", "code for missing", "missing value")
 DRIFT = ("drift", "chang", "differ", "new data", "training data", "reference")
 RANGE = ("range", "outside", "beyond", "extrapol", "above", "below", "largest", "smallest")
+ENCODED = (
+    *("encod", "leak", "memor", "by heart", "overfit", "many values", "cardinality", "no relation", "noise", "harm"),
+    *("computed from the labels", "hardly any rows per"),
+)

@@ -19,7 +19,7 @@ from .environments import ROOT, SHARED, CommandError, install, measure, read_ver
 from .figures import compare
 from .page import read_bench, write_page
 
-PEERS = ("gemtest", "giskard", "dice", "art", "one_predict", "authors")
+PEERS = ("gemtest", "giskard", "dice", "art", "one_predict", "authors", "deepchecks", "giskard_scan", "evidently")
 FOLDER = Path(__file__).parent
 RESULTS, SPEED = FOLDER / "results.json", FOLDER / "speed.csv"
 
