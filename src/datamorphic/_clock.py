@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from typing import Protocol, TypeVar
 
 SLOWDOWN_CPU_SECONDS = 0.02  # of computing, to see how busy the machine is
+MIN_BUSY_SLOWDOWN = 1.5  # of computing, from which a machine is busy
+MAX_STRETCH = 4.0  # of a time limit on a busy machine
 
 
 class Clock(Protocol):
@@ -30,7 +32,27 @@ class MonotonicClock:
         return time.perf_counter()  # on Windows, time.monotonic advances in steps of 16 ms
 
 
-_active_clock: Clock = MonotonicClock()
+class ProcessorClock:
+    """The processor time of this process, for work that shares a busy machine with other work.
+
+    It is never ahead of the clock of the computer, nor slower than this clock by more than `stretch`: work that waits for
+    a service uses no processor.
+    """
+
+    def __init__(self, stretch: float) -> None:
+        self.stretch = min(stretch, MAX_STRETCH)
+        self._start_time, self._start_cpu_time, self._last_time = read_clock(), time.process_time(), 0.0
+
+    def read(self) -> float:
+        """Return the seconds since it was started, on top of the clock that was in use before."""
+        seconds = _computer_clock.read() - self._start_time
+        counted = min(seconds, max(time.process_time() - self._start_cpu_time, seconds / self.stretch))
+        self._last_time = max(self._last_time, counted)
+        return self._start_time + self._last_time
+
+
+_computer_clock: Clock = MonotonicClock()
+_active_clock: Clock = _computer_clock
 AnyClock = TypeVar("AnyClock", bound=Clock)
 
 

@@ -24,7 +24,7 @@ MAX_CATEGORIES = 30
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Condition:
+class RowCondition:
     """A condition on one feature."""
 
     feature: int
@@ -32,12 +32,12 @@ class Condition:
     inside: Mask
 
 
-def build_conditions(points: Points, min_rows: int) -> list[Condition]:
+def build_conditions(points: Points, min_rows: int) -> list[RowCondition]:
     """Return the conditions on single features: categories, values, thresholds, and missing values.
 
     Those of fewer than `min_rows` rows are left out.
     """
-    by_feature: list[list[Condition]] = []
+    by_feature: list[list[RowCondition]] = []
     for column in points.space.scalars:
         feature = points.space.features[column]
         codes, name = points.codes[:, column], feature.name
@@ -57,7 +57,7 @@ def build_conditions(points: Points, min_rows: int) -> list[Condition]:
                 masks += [(f"{name} ≤ {text}", codes <= threshold), (f"{name} > {text}", codes > threshold)]
         by_feature.append(
             [
-                Condition(feature=column, text=text, inside=inside)
+                RowCondition(feature=column, text=text, inside=inside)
                 for text, inside in masks
                 if inside.sum() >= min_rows and not inside.all()
             ]

@@ -415,7 +415,7 @@ class CheckContext:
             self.clock.slowdown = self.clock.recall(measure_slowdown)
         self.pace = self._time_calls(self.sut)
         seconds_per_row = self.pace.seconds_per_row
-        if self.sut.score_kind is not None and self._has_uninterruptible_calls and not self.clock.spent:
+        if self.sut.score_kind is not None and self.computes_here and not self.clock.spent:
             twin = copy.copy(self.sut)  # what it learns about its scores is for the check of scores
             # of some models, scores take much longer than answers
             seconds_per_row = max(seconds_per_row, self._time_calls(twin, scores=True).seconds_per_row / SCORE_COST)
@@ -436,7 +436,7 @@ class CheckContext:
         return seconds / max(self.pace.seconds_per_row if seconds_per_row is None else seconds_per_row, 1e-9)
 
     @property
-    def _has_uninterruptible_calls(self) -> bool:
+    def computes_here(self) -> bool:
         """Whether calls cannot be ended when the time is up, since they run in this process."""
         engine = self.drive_options.get("engine")
         runs_here = engine is None or engine.name == Engine.name

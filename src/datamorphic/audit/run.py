@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
+from .._clock import MIN_BUSY_SLOWDOWN, ProcessorClock, measure_slowdown, use_clock
 from .._text import format_short, pluralise
 from .._typing import DataLike
 from ..core.capability import capability
@@ -68,8 +71,10 @@ def test(options: TestOptions, execution: Execution[CheckContext]) -> AuditResul
     subject, model = context.subject, context.model
     assert model is not None
     memory = FailureMemory(execution, find_system_name(options.model, options.name, execution.request))
+    slowdown = clock.recall(measure_slowdown) if context.computes_here else 1.0
     with (
         Interrupts(INTERRUPT_GRACE_SECONDS) as interrupts,
+        use_clock(ProcessorClock(slowdown)) if slowdown >= MIN_BUSY_SLOWDOWN else nullcontext(),
         use_journal(execution.journal),
         AuditProgress(subject.name, clock, options.progress) as progress,
     ):
@@ -83,6 +88,11 @@ def test(options: TestOptions, execution: Execution[CheckContext]) -> AuditResul
         outcomes = run_checks(context, checks, options.only, [progress, memory], is_stopped=interrupts.is_stopped)
         if context.has_data:
             outcomes = locate_examples(outcomes, subject.seeds, context.column_relations, subject.rows)
+    if slowdown >= MIN_BUSY_SLOWDOWN:
+        context.notes.append(
+            f"The machine was busy: computing took {format_short(float(f'{slowdown:.2g}'))} times as long as usual. So the budget "
+            "counts processor time."
+        )
     if _is_overtime(clock) and not can_end_work():
         context.notes.append(
             "The budget was exceeded, because a check that takes longer than its share cannot be ended on this system, "

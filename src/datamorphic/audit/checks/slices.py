@@ -15,7 +15,7 @@ from ...core.result import Example, Finding, Measure, count_rows, format_share
 from ...reporting.document import Section, Table
 from ..case_text import extract_case, format_answer, format_case, format_label, to_plain, to_plain_answer
 from ..check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check
-from ..conditions import Condition, build_conditions
+from ..conditions import RowCondition, build_conditions
 from ..context import CheckContext
 from ..judged_rows import JudgedRows
 from ..labels import UNMATCHED_LABELS
@@ -58,7 +58,7 @@ MIN_NUMERIC_EXCESS = 0.15  # of the mean error over the quick model's, in standa
 class _Group:
     """Rows that one or two conditions describe, and how much worse they are in the half that was not used to find them."""
 
-    conditions: tuple[Condition, ...]
+    conditions: tuple[RowCondition, ...]
     inside: Mask
     p_value: float = 1.0  # of errors that are not larger than elsewhere; corrected for the number of tests
     excess_p_value: float = 1.0  # the same of the errors beyond those of the reference model
@@ -109,7 +109,7 @@ def check_slices(context: CheckContext, budget: CheckBudget) -> CheckFindings:
 # -- the groups --------------------------------------------------------------------------------------------------------
 
 
-def _find_groups(conditions: Sequence[Condition], errors: Floats, half: Mask) -> tuple[list[_Group], int]:
+def _find_groups(conditions: Sequence[RowCondition], errors: Floats, half: Mask) -> tuple[list[_Group], int]:
     """Return the groups with the clearest errors in one half, and how many were looked at.
 
     Each group is sought among the rows that are in none of the groups before it.
@@ -129,7 +129,7 @@ def _find_groups(conditions: Sequence[Condition], errors: Floats, half: Mask) ->
     return groups, looked_at
 
 
-def _measure_clearness(conditions: Sequence[Condition], errors: Floats, rows: Mask) -> Floats:
+def _measure_clearness(conditions: Sequence[RowCondition], errors: Floats, rows: Mask) -> Floats:
     """Return by how many standard errors each pair of conditions (on the diagonal: one) has larger errors than all rows."""
     inside = np.column_stack([condition.inside[rows] for condition in conditions]).astype(np.float32)
     values = errors[rows]

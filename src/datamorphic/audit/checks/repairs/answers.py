@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...._text import format_short
-from ...conditions import Condition
+from ...conditions import RowCondition
 from ...context import CheckContext
 from ...judged_rows import JudgedRows
 from .changes import (
@@ -19,14 +19,14 @@ from .changes import (
     PLAIN,
     UNUSUAL,
     USUAL,
-    Change,
+    ColumnChange,
     RowNumbers,
     format_shift,
     make_product,
     make_sum,
     read_units,
 )
-from .judge import Judge
+from .judge import LabelJudge
 
 Floats = npt.NDArray[np.float64]
 
@@ -37,13 +37,13 @@ MIN_FITTED_FACTOR_CHANGE = 0.05
 MIN_GROUP_ROWS = 30  # for a factor that is fitted to a group
 
 
-def _make_change(text: str, plainness: int = USUAL) -> Change:
+def _make_change(text: str, plainness: int = USUAL) -> ColumnChange:
     return replace(NO_CHANGE, text=text, plainness=plainness)
 
 
 def list_answer_losses(
-    context: CheckContext, data: JudgedRows, judge: Judge, search_rows: RowNumbers, conditions: list[Condition]
-) -> dict[Change, Floats]:
+    context: CheckContext, data: JudgedRows, judge: LabelJudge, search_rows: RowNumbers, conditions: list[RowCondition]
+) -> dict[ColumnChange, Floats]:
     """Return changes of the answers, with the losses of all judged rows after each of them."""
     assert context.answers is not None
     answers = judge.codes.encode(context.answers.values, context.answers.ok)
@@ -58,8 +58,8 @@ def list_answer_losses(
 
 
 def _shift_rows(
-    context: CheckContext, data: JudgedRows, judge: Judge, answers: Floats
-) -> Iterator[tuple[Change, Floats]]:
+    context: CheckContext, data: JudgedRows, judge: LabelJudge, answers: Floats
+) -> Iterator[tuple[ColumnChange, Floats]]:
     """Yield the answers of rows before and after, if all rows were queried."""
     count = len(context.inputs)
     if context.query_rows is None or len(context.query_rows) != count:
@@ -73,7 +73,7 @@ def _shift_rows(
         yield _make_change(f"the answer of the {rows} {'after' if step > 0 else 'before'} it", PLAIN), losses
 
 
-def _rename_classes(own: Floats, judge: Judge, search_rows: RowNumbers) -> Iterator[tuple[Change, Floats]]:
+def _rename_classes(own: Floats, judge: LabelJudge, search_rows: RowNumbers) -> Iterator[tuple[ColumnChange, Floats]]:
     """Yield classes that are swapped, and the renaming of all classes that fits the labels best."""
     from scipy.optimize import linear_sum_assignment
 
@@ -102,7 +102,9 @@ def _rename_classes(own: Floats, judge: Judge, search_rows: RowNumbers) -> Itera
         yield _make_change(f"the classes renamed ({pairs})"), rename(order)
 
 
-def _move_threshold(context: CheckContext, data: JudgedRows, judge: Judge) -> Iterator[tuple[Change, Floats]]:
+def _move_threshold(
+    context: CheckContext, data: JudgedRows, judge: LabelJudge
+) -> Iterator[tuple[ColumnChange, Floats]]:
     """Yield the answers of two classes by other thresholds of the probability."""
     classes = context.sut.labels
     if context.probabilities is None or context.score_rows is None or classes is None or len(classes) != 2:
@@ -123,13 +125,13 @@ def _move_threshold(context: CheckContext, data: JudgedRows, judge: Judge) -> It
 
 
 def _change_numbers(
-    own: Floats, truth: Floats, search_rows: RowNumbers, conditions: list[Condition]
-) -> Iterator[tuple[Change, Floats]]:
+    own: Floats, truth: Floats, search_rows: RowNumbers, conditions: list[RowCondition]
+) -> Iterator[tuple[ColumnChange, Floats]]:
     """Yield answers in other units, shifted, turned round, or on another scale."""
     if np.isnan(own).any():
         return
 
-    def build(text: str, function: Callable[[Floats], Floats], plainness: int) -> Iterator[tuple[Change, Floats]]:
+    def build(text: str, function: Callable[[Floats], Floats], plainness: int) -> Iterator[tuple[ColumnChange, Floats]]:
         with np.errstate(all="ignore"):
             losses = np.abs(function(own) - truth)
         if np.isfinite(losses).all():

@@ -40,7 +40,7 @@ PLAIN, USUAL, UNUSUAL, FITTED, SUBSTITUTED = range(5)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Change:
+class ColumnChange:
     """A change of the values of some columns."""
 
     columns: tuple[str, ...]
@@ -51,14 +51,14 @@ class Change:
     )
     #: gets rows and their positions among the inputs, and returns the changed columns
     make: Callable[[pd.DataFrame, RowNumbers], Mapping[str, object]]
-    similar: tuple[Change, ...] = ()  # changes that are tried if this one seems to help
+    similar: tuple[ColumnChange, ...] = ()  # changes that are tried if this one seems to help
 
 
 def _make_nothing(frame: pd.DataFrame, _: RowNumbers) -> Mapping[str, object]:
     return {}
 
 
-NO_CHANGE = Change(columns=(), text="no change", make=_make_nothing)
+NO_CHANGE = ColumnChange(columns=(), text="no change", make=_make_nothing)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,11 +84,11 @@ def read_units() -> tuple[Unit, ...]:
 
 def list_changes(
     inputs: Points, reference: pd.DataFrame | None = None, dates: Sequence[DateColumn] = ()
-) -> list[Change]:
+) -> list[ColumnChange]:
     """Return the changes to try, for all columns of the inputs; those of codings are found by `codings`."""
     frame, space = inputs.frame, inputs.space
     date_names = {column.name for column in dates}
-    changes: list[Change] = []
+    changes: list[ColumnChange] = []
     numbers: dict[str, Floats] = {}
     for position in space.scalars:
         feature = space.features[position]
@@ -126,17 +126,19 @@ def _change_number(
     plainness: int = USUAL,
     *,
     risky: bool = False,
-    similar: tuple[Change, ...] = (),
-) -> Change:
+    similar: tuple[ColumnChange, ...] = (),
+) -> ColumnChange:
     def make(frame: pd.DataFrame, _: RowNumbers) -> dict[str, object]:
         return {name: function(frame[name].to_numpy(dtype=np.float64, na_value=np.nan))}
 
-    return Change(columns=(name,), text=f"{name} {text}", plainness=plainness, risky=risky, make=make, similar=similar)
+    return ColumnChange(
+        columns=(name,), text=f"{name} {text}", plainness=plainness, risky=risky, make=make, similar=similar
+    )
 
 
 def _list_number_changes(
     feature: Feature, values: Floats, is_date: bool, reference: pd.DataFrame | None
-) -> Iterator[Change]:
+) -> Iterator[ColumnChange]:
     known = values[np.isfinite(values)]
     if len(np.unique(known)) < 2:
         return
@@ -167,7 +169,7 @@ def _list_number_changes(
     yield from _list_alignments(feature.name, known, reference)
 
 
-def _list_linear_changes(name: str, known: Floats, low: float, high: float) -> Iterator[Change]:
+def _list_linear_changes(name: str, known: Floats, low: float, high: float) -> Iterator[ColumnChange]:
     """Yield units, other factors and shifts, and reversed scales."""
     change, mean, spread = partial(_change_number, name), float(known.mean()), float(known.std())
     for verb, power in (("multiplied", 1), ("divided", -1)):
@@ -200,7 +202,7 @@ def _list_linear_changes(name: str, known: Floats, low: float, high: float) -> I
     yield change("scaled to 0 to 1", lambda x: (x - low) / (high - low))
 
 
-def _list_curved_changes(name: str, low: float, high: float) -> Iterator[Change]:
+def _list_curved_changes(name: str, low: float, high: float) -> Iterator[ColumnChange]:
     """Yield logarithms, exponentials and the like, where all values allow them."""
     change = partial(_change_number, name)
     if low < 0 < high:
@@ -229,7 +231,7 @@ def _make_replacement(old: float, new: float) -> NumberFunction:
     return lambda values: np.where(np.isnan(values) if np.isnan(old) else values == old, new, values)
 
 
-def _list_gap_changes(feature: Feature, values: Floats, known: Floats) -> Iterator[Change]:
+def _list_gap_changes(feature: Feature, values: Floats, known: Floats) -> Iterator[ColumnChange]:
     """Yield other values for missing ones, and missing ones for values that may stand for them."""
     change = partial(_change_number, feature.name)
     missing = float(np.isnan(values).mean())
@@ -252,7 +254,7 @@ def _list_gap_changes(feature: Feature, values: Floats, known: Floats) -> Iterat
             yield change(f"at its median where it is {text}", _make_replacement(sentinel, median))
 
 
-def _list_alignments(name: str, known: Floats, reference: pd.DataFrame | None) -> Iterator[Change]:
+def _list_alignments(name: str, known: Floats, reference: pd.DataFrame | None) -> Iterator[ColumnChange]:
     """Yield the factor and the shift that bring a column to the scale that it has in the training data."""
     if reference is None or name not in reference.columns:
         return
@@ -302,7 +304,7 @@ _FORMS_OF_TEXT: dict[str, Callable[[str], str]] = {
 }
 
 
-def _list_text_changes(feature: Feature, column: pd.Series) -> Iterator[Change]:
+def _list_text_changes(feature: Feature, column: pd.Series) -> Iterator[ColumnChange]:
     values = [value for value in column.unique().tolist() if isinstance(value, str)]
     forms: set[tuple[str, ...]] = {tuple(values)}
     for text, function in _FORMS_OF_TEXT.items():
@@ -315,20 +317,22 @@ def _list_text_changes(feature: Feature, column: pd.Series) -> Iterator[Change]:
             texts = frame[feature.name].astype(object)
             return {feature.name: texts.map(lambda value: function(value) if isinstance(value, str) else value)}
 
-        yield Change(columns=(feature.name,), text=f"{feature.name} {text}", plainness=UNUSUAL, risky=True, make=make)
+        yield ColumnChange(
+            columns=(feature.name,), text=f"{feature.name} {text}", plainness=UNUSUAL, risky=True, make=make
+        )
 
 
-def _list_row_shifts(name: str, column: pd.Series) -> Iterator[Change]:
+def _list_row_shifts(name: str, column: pd.Series) -> Iterator[ColumnChange]:
     """Yield the column with the values of the row before, and of the row after."""
     for step, place in ((1, "before"), (-1, "after")):
 
         def make(_: pd.DataFrame, rows: RowNumbers, step: int = step) -> dict[str, object]:
             return {name: column.iloc[(rows - step) % len(column)].to_numpy()}
 
-        yield Change(columns=(name,), text=f"{name} taken from the row {place}", make=make)
+        yield ColumnChange(columns=(name,), text=f"{name} taken from the row {place}", make=make)
 
 
-def _list_date_changes(column: DateColumn, numbers: Mapping[str, Floats]) -> Iterator[Change]:
+def _list_date_changes(column: DateColumn, numbers: Mapping[str, Floats]) -> Iterator[ColumnChange]:
     """Yield dates with day and month swapped, where that is a date."""
     values = numbers.get(column.name)
     if values is None:
@@ -346,7 +350,9 @@ def _list_date_changes(column: DateColumn, numbers: Mapping[str, Floats]) -> Ite
 # -- several columns ---------------------------------------------------------------------------------------------------
 
 
-def _list_swaps(numbers: Mapping[str, Floats], frame: pd.DataFrame, features: Sequence[Feature]) -> Iterator[Change]:
+def _list_swaps(
+    numbers: Mapping[str, Floats], frame: pd.DataFrame, features: Sequence[Feature]
+) -> Iterator[ColumnChange]:
     """Yield pairs of columns, swapped: numbers of similar size, and columns that share categories."""
     ranges = {
         name: np.quantile(values[~np.isnan(values)], [0.0, 0.25, 0.75, 1.0])
@@ -376,10 +382,10 @@ def _list_swaps(numbers: Mapping[str, Floats], frame: pd.DataFrame, features: Se
         def make(rows: pd.DataFrame, _: RowNumbers, first: str = first, second: str = second) -> dict[str, object]:
             return {first: rows[second].to_numpy(), second: rows[first].to_numpy()}
 
-        yield Change(columns=(first, second), text=f"{first} and {second} swapped", make=make)
+        yield ColumnChange(columns=(first, second), text=f"{first} and {second} swapped", make=make)
 
 
-def _list_changes_of_all(numbers: Mapping[str, Floats]) -> Iterator[Change]:
+def _list_changes_of_all(numbers: Mapping[str, Floats]) -> Iterator[ColumnChange]:
     """Yield changes of all numbers at once."""
     if len(numbers) < 2:
         return
@@ -387,11 +393,11 @@ def _list_changes_of_all(numbers: Mapping[str, Floats]) -> Iterator[Change]:
     scales = {name: (float(values.mean()), float(values.std()) or 1.0) for name, values in known.items() if len(values)}
     names = tuple(scales)
 
-    def build(text: str, function: Callable[[str, Floats], Floats]) -> Change:
+    def build(text: str, function: Callable[[str, Floats], Floats]) -> ColumnChange:
         def make(frame: pd.DataFrame, _: RowNumbers) -> dict[str, object]:
             return {name: function(name, frame[name].to_numpy(dtype=np.float64, na_value=np.nan)) for name in names}
 
-        return Change(columns=names, text=f"all numbers {text}", make=make)
+        return ColumnChange(columns=names, text=f"all numbers {text}", make=make)
 
     yield build("standardised (mean 0, deviation 1)", lambda name, x: (x - scales[name][0]) / scales[name][1])
     if max(abs(values).max() for values in known.values() if len(values)) <= 1:

@@ -17,14 +17,15 @@ from ...judged_rows import JudgedRows, collect_judged_rows
 from ...labels import UNMATCHED_LABELS
 from ...reference_model import MIN_REFERENCE_ROWS
 from .answers import list_answer_losses
-from .changes import Change, list_changes
+from .changes import ColumnChange, list_changes
 from .codings import AssignmentFinder
-from .judge import Judge
+from .judge import LabelJudge
 from .search import Repair, RepairSearch
 
 MIN_ROWS = 100  # fewer do not confirm a change
-MAX_REPAIRS = 2  # of inputs, one beside the other
 MAX_LISTED_COLUMNS = 3
+#: The losses, in parts of those of the quick model, from which a first and a second change of the inputs are sought.
+LEAST_LOSSES = (0.85, 1.2)
 
 
 def check_repairs(context: CheckContext, budget: CheckBudget) -> CheckFindings:
@@ -34,7 +35,7 @@ def check_repairs(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     if data is None or len(data.rows) < MIN_ROWS:
         reason = f"fewer than {max(MIN_ROWS, MIN_REFERENCE_ROWS)} rows have an answer and a label that can be compared"
         return CheckFindings(basis=reason, conclusive=False, skip_reason="inapplicable")
-    search = RepairSearch(context=context, budget=budget, data=data, judge=Judge.from_rows(context, data))
+    search = RepairSearch(context=context, budget=budget, data=data, judge=LabelJudge.from_rows(context, data))
     losses = list_answer_losses(context, data, search.judge, search.search_rows, search.conditions)
     answer_repair = search.find_answer_repair(losses)
     findings: list[Finding] = []
@@ -62,7 +63,7 @@ def _repair_inputs(search: RepairSearch, answer_repair: Repair | None) -> list[F
         context, list_changes(context.inputs, context.reference, getattr(context.sut, "date_columns", ()))
     )
     try:
-        while len(findings) < MAX_REPAIRS:
+        while len(findings) < len(LEAST_LOSSES) and search.is_worth_a_search(LEAST_LOSSES[len(findings)]):
             repair = search.find_repair(changes, AssignmentFinder())
             if repair is None or (not findings and explains_more(answer_repair, repair)):
                 break
@@ -75,7 +76,7 @@ def _repair_inputs(search: RepairSearch, answer_repair: Repair | None) -> list[F
     return findings
 
 
-def _put_influential_first(context: CheckContext, changes: list[Change]) -> list[Change]:
+def _put_influential_first(context: CheckContext, changes: list[ColumnChange]) -> list[ColumnChange]:
     """Return changes by the influence of their columns, without those of numbers that have none."""
     influence = context.influence
     if influence is None:
@@ -132,11 +133,15 @@ def _describe_change(repair: Repair) -> str:
     return repair.change.text if repair.condition is None else f"{repair.change.text} where {repair.condition.text}"
 
 
-def _describe_gain(judge: Judge, repair: Repair) -> str:
+def _describe_gain(judge: LabelJudge, repair: Repair) -> str:
     before, after = repair.gain.before, repair.gain.after
     if judge.numeric:
-        return f"the mean error falls from {format_short(before)} to {format_short(after)}"
+        return f"the mean error falls from {_format_error(before)} to {_format_error(after)}"
     return f"errors fall from {format_percent(before)} to {format_percent(after)}"
+
+
+def _format_error(error: float) -> str:
+    return format_short(float(f"{error:.3g}"))
 
 
 def _describe_evidence(search: RepairSearch, repair: Repair) -> str:
@@ -146,7 +151,7 @@ def _describe_evidence(search: RepairSearch, repair: Repair) -> str:
     other = "a larger one" if data.numeric else "the other way round"
     quick = float(data.reference_errors.mean())
     quick_text = (
-        f"has a mean error of {format_short(quick)}"
+        f"has a mean error of {_format_error(quick)}"
         if data.numeric
         else f"is wrong for {format_percent(quick)} of them"
     )
@@ -169,7 +174,7 @@ def _build_sections(search: RepairSearch, repair: Repair) -> tuple[Section, ...]
         return ()
 
     def format_loss(loss: float) -> str:
-        return format_short(loss) if search.judge.numeric else format_percent(loss)
+        return _format_error(loss) if search.judge.numeric else format_percent(loss)
 
     rows = [
         [text, format_loss(gain.before), format_loss(gain.after)]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ...._lazy import pd
 from ....space.features import Categorical
 from ...case_text import format_label, to_plain
-from .changes import PLAIN, SUBSTITUTED, USUAL, Change
+from .changes import PLAIN, SUBSTITUTED, USUAL, ColumnChange
 from .search import CodingFinder, RepairSearch
 
 Floats = npt.NDArray[np.float64]
@@ -25,9 +25,9 @@ MAX_CHANGES_PER_KIND = 3  # of one column
 class AssignmentFinder(CodingFinder):
     """Gives each screened row every value of a column, which shows what each value should have been taken for."""
 
-    def list_changes(self, search: RepairSearch, rows: RowNumbers, weights: Floats) -> list[Change]:
+    def list_changes(self, search: RepairSearch, rows: RowNumbers, weights: Floats) -> list[ColumnChange]:
         """Return swaps, single replacements and the best permutation of the values of each column."""
-        changes: list[Change] = []
+        changes: list[ColumnChange] = []
         space = search.data.points.space
         for position in space.scalars:
             feature = space.features[position]
@@ -44,7 +44,7 @@ class AssignmentFinder(CodingFinder):
 
     def _list_changes_of_column(
         self, search: RepairSearch, name: str, values: list[object], rows: RowNumbers, weights: Floats
-    ) -> list[Change]:
+    ) -> list[ColumnChange]:
         from scipy.optimize import linear_sum_assignment
 
         constants = {value: _make_constant(name, value) for value in values}
@@ -94,14 +94,14 @@ class AssignmentFinder(CodingFinder):
         return changes
 
 
-def _make_constant(name: str, value: object) -> Change:
+def _make_constant(name: str, value: object) -> ColumnChange:
     def make(frame: pd.DataFrame, _: RowNumbers) -> dict[str, object]:
         return {name: pd.Series([value] * len(frame), index=frame.index, dtype=frame[name].dtype)}
 
-    return Change(columns=(name,), text=f"{name} always {value}", make=make)
+    return ColumnChange(columns=(name,), text=f"{name} always {value}", make=make)
 
 
-def _make_mapping(name: str, mapping: Mapping[object, object], plainness: int) -> Change:
+def _make_mapping(name: str, mapping: Mapping[object, object], plainness: int) -> ColumnChange:
     def make(frame: pd.DataFrame, _: RowNumbers) -> dict[str, object]:
         column = frame[name]
         mapped = column.astype(object).map(lambda value: mapping.get(value, value) if _is_hashable(value) else value)
@@ -112,7 +112,7 @@ def _make_mapping(name: str, mapping: Mapping[object, object], plainness: int) -
         text = f"{' and '.join(texts)} of {name} swapped"
     else:
         text = f"{name}: " + ", ".join(f"{old} taken for {new}" for old, new in texts.items())
-    return Change(columns=(name,), text=text, plainness=plainness, make=make)
+    return ColumnChange(columns=(name,), text=text, plainness=plainness, make=make)
 
 
 def _is_hashable(value: object) -> bool:

@@ -21,6 +21,7 @@ RowNumbers = npt.NDArray[np.intp]
 MIN_ROWS_OF_CLASS = 5  # to take part in the mean over classes
 MIN_AGREEMENT = 0.9  # of answers with the largest probability, for probabilities to be considered
 MIN_PROBABILITY = 0.01  # smaller ones surprise as much
+MIN_AUC_GAIN = 0.01  # mean over classes, for probabilities to separate the classes better
 MIN_BALANCED_CLEARNESS = 1.64  # standard errors by which the mean over classes must be better, too
 Z_95 = 1.959964
 
@@ -30,40 +31,36 @@ class Losses:
     """The losses of some rows."""
 
     errors: Floats  # 0 or 1 for right and wrong classes, absolute errors of numbers; NaN for a number that is missing
-    surprise: Floats | None = None  # of the labels by the probabilities, -log p; None without probabilities
+    probabilities: Floats | None = None  # rows by classes; None if the system has none that agree with its answers
 
-
-def makes_less_likely(before: Losses, after: Losses, inside: Mask) -> bool:
-    """Tell whether a change of some rows makes their labels less likely by the probabilities of the system.
-
-    A weak model may be right more often by accident if a column is stretched, but what it was fitted to does not improve.
-    """
-    if before.surprise is None or after.surprise is None:
-        return False
-    return float((after.surprise - before.surprise)[inside].sum()) > 0
+    def change_where(self, inside: Mask, changed: Losses) -> Losses:
+        """Return these losses, those of a change inside a group."""
+        probabilities = None
+        if self.probabilities is not None and changed.probabilities is not None:
+            probabilities = np.where(inside[:, None], changed.probabilities, self.probabilities)
+        return Losses(errors=np.where(inside, changed.errors, self.errors), probabilities=probabilities)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Judge:
+class LabelJudge:
     """Compares answers with the labels of judged rows."""
 
     codes: AnswerCodes
     truth: Floats  # the codes of the labels, or the numbers
     numeric: bool
-    score_columns: Floats | None = None  # for each row, the column of its label among the probabilities; NaN for none
+    has_probabilities: bool = (
+        False  # whether the scores of the system are probabilities of the classes, in the order of the codes
+    )
 
     @classmethod
-    def from_rows(cls, context: CheckContext, data: JudgedRows) -> Judge:
+    def from_rows(cls, context: CheckContext, data: JudgedRows) -> LabelJudge:
         """Return the judge of some rows."""
         codes = AnswerCodes(data.numeric, context.sut.labels)
         truth = data.numbers if data.numeric else codes.encode(data.labels)
-        columns = None
-        if context.sut.score_kind == "probability" and context.sut.labels is not None and not data.numeric:
-            order = codes.encode(list(context.sut.labels))
-            columns = np.array(
-                [next(iter(np.flatnonzero(order == label)), np.nan) for label in truth], dtype=np.float64
-            )
-        return cls(codes=codes, truth=truth, numeric=data.numeric, score_columns=columns)
+        has_probabilities = (
+            not data.numeric and context.sut.score_kind == "probability" and context.sut.labels is not None
+        )
+        return cls(codes=codes, truth=truth, numeric=data.numeric, has_probabilities=has_probabilities)
 
     def measure(self, outputs: Outputs, rows: RowNumbers) -> Losses:
         """Return the errors of answers to some rows, and how surprising their labels are by the probabilities."""
@@ -71,22 +68,44 @@ class Judge:
         if self.numeric:
             return Losses(errors=np.abs(answers - self.truth[rows]))
         errors = np.asarray(answers != self.truth[rows], dtype=np.float64)
-        if self.score_columns is None or outputs.scores is None:
+        if not self.has_probabilities or outputs.scores is None:
             return Losses(errors=errors)
-        columns = self.score_columns[rows]
-        if np.isnan(columns).any() or outputs.scores.shape[1] <= columns.max():
+        if outputs.scores.shape[1] != len(self.codes.labels) or np.isnan(outputs.scores).any():
             return Losses(errors=errors)
-        order = self.codes.encode(list(self.codes.labels))
-        agrees = order[outputs.scores.argmax(axis=1)] == answers
-        if agrees.mean() < MIN_AGREEMENT:
-            return Losses(errors=errors)
-        levels = outputs.scores[np.arange(len(rows)), columns.astype(int)]
-        return Losses(errors=errors, surprise=-np.log(np.clip(levels, MIN_PROBABILITY, 1.0)))
+        agrees = outputs.scores.argmax(axis=1) == answers
+        return Losses(errors=errors, probabilities=outputs.scores if agrees.mean() >= MIN_AGREEMENT else None)
 
-    def compare(self, before: Floats, after: Floats, rows: RowNumbers) -> Gain:
+    def makes_labels_less_likely(self, before: Losses, after: Losses, rows: RowNumbers) -> bool:
+        """Tell whether the labels are less likely by the probabilities after a change.
+
+        A weak model may be right more often by accident if a column is stretched, but what it was fitted to does not improve.
+        """
+        old, new = before.probabilities, after.probabilities
+        if old is None or new is None or np.isnan(self.truth[rows]).any():
+            return False
+        places = np.arange(len(rows)), self.truth[rows].astype(int)
+        if places[1].max() >= old.shape[1]:
+            return False
+        old, new = (np.log(np.clip(levels[places], MIN_PROBABILITY, 1)) for levels in (old, new))
+        return float((new - old).sum()) < 0
+
+    def ranks_better(self, before: Losses, after: Losses, rows: RowNumbers) -> bool:
+        """Tell whether probabilities separate the classes better after a change, whatever the threshold."""
+        old, new = before.probabilities, after.probabilities
+        if old is None or new is None:
+            return False
+        gains = []
+        for label in range(old.shape[1]):
+            inside = self.truth[rows] == label
+            if MIN_ROWS_OF_CLASS <= inside.sum() <= len(rows) - MIN_ROWS_OF_CLASS:
+                gains.append(compute_auc(new[:, label], inside) - compute_auc(old[:, label], inside))
+        return bool(gains) and float(np.mean(gains)) >= MIN_AUC_GAIN
+
+    def compare(self, old: Losses, new: Losses, rows: RowNumbers) -> Gain:
         """Return how much smaller the losses of some rows are after a change."""
         from scipy.stats import binomtest, wilcoxon
 
+        before, after = old.errors, new.errors
         gains = before - after
         total, count = float(before.sum()), len(rows)
         saved = float(gains.sum())
@@ -109,7 +128,8 @@ class Judge:
             p_value=p_value,
             is_balanced=self._is_smaller_in_squares(before, after)
             if self.numeric
-            else self._is_better_on_average_over_classes(gains, rows),
+            else not self.makes_labels_less_likely(old, new, rows)
+            and (self._is_better_on_average_over_classes(gains, rows) or self.ranks_better(old, new, rows)),
         )
 
     def _is_better_on_average_over_classes(self, gains: Floats, rows: RowNumbers) -> bool:
@@ -139,6 +159,14 @@ class Gain:
     fixed: int  # rows whose loss gets smaller
     broken: int  # rows whose loss gets larger
     p_value: float  # of a change without effect
-    #: whether the mean over classes, or the mean squared error, gets better, too: preferring the frequent class, or the median
-    #: of a skewed number, is no repair
+    #: whether more than the threshold gets better: the mean over classes or the ranking, and the mean squared error of numbers.
+    #: Preferring the frequent class, or the median of a skewed number, is no repair.
     is_balanced: bool
+
+
+def compute_auc(scores: Floats, inside: Mask) -> float:
+    """Return the area under the ROC curve: how often a row inside has a higher score than one outside."""
+    from scipy.stats import rankdata
+
+    count, total = int(inside.sum()), len(scores)
+    return float((rankdata(scores)[inside].sum() - count * (count + 1) / 2) / (count * (total - count)))

@@ -18,21 +18,21 @@ from ....runs.flow import ask
 from ....space.outputs import Outputs
 from ....space.points import Rows
 from ...check import CheckBudget, run_flow
-from ...conditions import Condition, build_conditions
+from ...conditions import RowCondition, build_conditions
 from ...context import CheckContext, round_down
 from ...judged_rows import JudgedRows
-from .changes import NO_CHANGE, SUBSTITUTED, Change
-from .judge import Gain, Judge, Losses, makes_less_likely
+from .changes import NO_CHANGE, SUBSTITUTED, ColumnChange
+from .judge import Gain, LabelJudge, Losses
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 RowNumbers = npt.NDArray[np.intp]
 
-SCREENED_ROWS = 80  # with all changes
-SELECTED_ROWS = 240  # with the best of them
-SELECTED_CHANGES = 32
-TESTED_CHANGES = 16  # on all rows of the first half
-CONFIRMED_CHANGES = 8  # on the other half
+SCREENED_ROWS = 60  # with all changes
+SELECTED_ROWS = 160  # with the best of them
+SELECTED_CHANGES = 24
+TESTED_CHANGES = 10  # on all rows of the first half
+CONFIRMED_CHANGES = 5  # on the other half
 MAX_CHANGES_PER_COLUMN = 8  # among those selected
 MIN_SCREENED_ROWS = 30
 MIN_CONDITION_ROWS = 40
@@ -57,8 +57,8 @@ NEAR_TIE = 1.64  # standard errors between two changes that explain about the sa
 class Trial:
     """A change of all rows or of a group, with the losses after it."""
 
-    change: Change
-    condition: Condition | None
+    change: ColumnChange
+    condition: RowCondition | None
     losses: Floats  # of the rows of the first half, or of all rows
     clearness: float  # standard errors by which they are smaller
 
@@ -72,8 +72,8 @@ class Trial:
 class Repair:
     """A change that makes the answers fit the labels better, confirmed on rows that were not used to find it."""
 
-    change: Change
-    condition: Condition | None
+    change: ColumnChange
+    condition: RowCondition | None
     gain: Gain
     losses: Floats  # of all judged rows after it
     runners_up: tuple[tuple[str, Gain], ...]  # other changes that were confirmed
@@ -91,12 +91,12 @@ class RepairSearch:
     context: CheckContext
     budget: CheckBudget
     data: JudgedRows
-    judge: Judge
+    judge: LabelJudge
     frame: pd.DataFrame = field(init=False)  # the judged rows, with the repairs so far
     losses: Floats = field(init=False)  # with the repairs so far
     search_rows: RowNumbers = field(init=False)
     test_rows: RowNumbers = field(init=False)
-    conditions: list[Condition] = field(init=False)
+    conditions: list[RowCondition] = field(init=False)
     tried: int = 0
     seconds_per_row: float = 0.0  # of the queries so far; rows with changed types may be slower than given ones
 
@@ -110,38 +110,40 @@ class RepairSearch:
 
     # -- queries -------------------------------------------------------------------------------------------------------
 
-    def change_rows(self, change: Change, rows: RowNumbers) -> pd.DataFrame | None:
-        """Return some of the rows with a change; None if it cannot be made."""
+    def change_rows(self, change: ColumnChange, rows: RowNumbers) -> pd.DataFrame | None:
+        """Return some of the rows with a change; None if that is impossible."""
         frame = self.frame.iloc[rows]
         columns = self._change_columns(change, frame, rows)
         return None if columns is None else frame.assign(**columns)
 
     def _change_columns(
-        self, change: Change, frame: pd.DataFrame, rows: RowNumbers
+        self, change: ColumnChange, frame: pd.DataFrame, rows: RowNumbers
     ) -> dict[str, pd.Series[Any]] | None:
         with suppress(ArithmeticError, TypeError, ValueError, AttributeError, KeyError), np.errstate(all="ignore"):
-            made = change.make(frame, self.data.rows[rows])
-            columns = {name: pd.Series(values, index=frame.index) for name, values in made.items()}
+            values_by_name = change.make(frame, self.data.rows[rows])
+            columns = {name: pd.Series(values, index=frame.index) for name, values in values_by_name.items()}
             if any(column.dtype.kind == "f" and np.isinf(column.to_numpy()).any() for column in columns.values()):
                 return None
             return columns
         return None
 
-    def measure(self, changes: Sequence[Change], rows: RowNumbers, *, scores: bool = False) -> dict[Change, Losses]:
+    def measure(
+        self, changes: Sequence[ColumnChange], rows: RowNumbers, *, scores: bool = False
+    ) -> dict[ColumnChange, Losses]:
         """Return the losses of some rows with each of the changes that the system accepts."""
-        losses: dict[Change, Losses] = {}
+        losses: dict[ColumnChange, Losses] = {}
         frame = self.frame.iloc[rows]
         refused = self._find_refused([change for change in changes if change.risky], rows)
-        made = {
+        columns_by_change = {
             change: columns
             for change in changes
             if change not in refused and (columns := self._change_columns(change, frame, rows)) is not None
         }
         size = max(1, MAX_ROWS_PER_QUERY // max(1, len(rows)))
-        accepted = list(made)
+        accepted = list(columns_by_change)
         for start in range(0, len(accepted), size):
             batch = accepted[start : start + size]
-            outputs = self._query(self._join([made[change] for change in batch], frame), scores=scores)
+            outputs = self._query(self._join([columns_by_change[change] for change in batch], frame), scores=scores)
             for number, change in enumerate(batch):
                 part = outputs.take(slice(number * len(rows), (number + 1) * len(rows)))
                 if part.ok.mean() > MIN_ANSWERED_SHARE:
@@ -150,25 +152,27 @@ class RepairSearch:
         return losses
 
     @staticmethod
-    def _join(made: Sequence[Mapping[str, pd.Series[Any]]], frame: pd.DataFrame) -> pd.DataFrame:
+    def _join(changed_columns: Sequence[Mapping[str, pd.Series[Any]]], frame: pd.DataFrame) -> pd.DataFrame:
         """Return the rows once per change, with the changed columns."""
-        joined = frame.take(np.tile(np.arange(len(frame)), len(made))).reset_index(drop=True)
-        for name in dict.fromkeys(name for columns in made for name in columns):
-            joined[name] = pd.concat([columns.get(name, frame[name]) for columns in made], ignore_index=True)
+        joined = frame.take(np.tile(np.arange(len(frame)), len(changed_columns))).reset_index(drop=True)
+        for name in dict.fromkeys(name for columns in changed_columns for name in columns):
+            joined[name] = pd.concat([columns.get(name, frame[name]) for columns in changed_columns], ignore_index=True)
         return joined
 
-    def _find_refused(self, changes: Sequence[Change], rows: RowNumbers) -> set[Change]:
+    def _find_refused(self, changes: Sequence[ColumnChange], rows: RowNumbers) -> set[ColumnChange]:
         """Return the changes of which the system refuses a few rows, so that no large batch fails row by row."""
         rows = rows[:TRIAL_ROWS]
         frame = self.frame.iloc[rows]
-        made = {
+        columns_by_change = {
             change: columns for change in changes if (columns := self._change_columns(change, frame, rows)) is not None
         }
-        if not made:
+        if not columns_by_change:
             return set(changes)
-        ok = self._query(self._join(list(made.values()), frame)).ok.reshape(len(made), len(rows))
+        ok = self._query(self._join(list(columns_by_change.values()), frame)).ok.reshape(
+            len(columns_by_change), len(rows)
+        )
         accepted = np.flatnonzero(ok.all(axis=1)).tolist()
-        return set(changes) - {list(made)[place] for place in accepted}
+        return set(changes) - {list(columns_by_change)[place] for place in accepted}
 
     def _query(self, frame: pd.DataFrame, *, scores: bool = False) -> Outputs:
         start_seconds = self.context.clock.seconds
@@ -189,7 +193,7 @@ class RepairSearch:
 
     # -- the stages ----------------------------------------------------------------------------------------------------
 
-    def find_repair(self, changes: Sequence[Change], codings: CodingFinder | None = None) -> Repair | None:
+    def find_repair(self, changes: Sequence[ColumnChange], codings: CodingFinder | None = None) -> Repair | None:
         """Return the change that explains most, if one is confirmed."""
         limit = min(SCREENED_ROWS, len(self.search_rows))
         count = self._count_rows(len(changes), limit, 0.5)
@@ -214,7 +218,11 @@ class RepairSearch:
             trials, self.measure([NO_CHANGE, *changes], self.test_rows, scores=True) if changes else {}
         )
 
-    def find_answer_repair(self, losses: Mapping[Change, Floats]) -> Repair | None:
+    def is_worth_a_search(self, least: float) -> bool:
+        """Tell whether the losses are at least a part of those of the quick model: the data may allow better."""
+        return float(self.losses.mean()) > least * float(self.data.reference_errors.mean())
+
+    def find_answer_repair(self, losses: Mapping[ColumnChange, Floats]) -> Repair | None:
         """Return the change of the answers that explains most, if one is confirmed; the losses are those of all rows."""
         rows = self.search_rows
         self.tried = max(self.tried, len(losses))
@@ -251,9 +259,9 @@ class RepairSearch:
         )
         return np.concatenate([wrong[:wrong_count], right[:right_count]]), weights
 
-    def _rank(self, losses: Mapping[Change, Losses], rows: RowNumbers, weights: Floats) -> list[Trial]:
+    def _rank(self, losses: Mapping[ColumnChange, Losses], rows: RowNumbers, weights: Floats) -> list[Trial]:
         """Return each change with the group of rows in which it helps most clearly, and without a group; the clearest first."""
-        plain: dict[bytes, Change] = {}  # of changes with the same effect the plainest
+        plain: dict[bytes, ColumnChange] = {}  # of changes with the same effect the plainest
         for change in sorted(losses, key=lambda change: (not change.similar, change.plainness, len(change.columns))):
             errors = losses[change].errors
             if np.isfinite(errors).all():
@@ -288,7 +296,7 @@ class RepairSearch:
 
     def _take_some_per_column(self, trials: Sequence[Trial]) -> Iterator[Trial]:
         counts: dict[tuple[str, ...], int] = {}
-        seen: set[Change] = set()  # of similar changes, the first
+        seen: set[ColumnChange] = set()  # of similar changes, the first
         for trial in trials:
             family = trial.change.similar[0] if trial.change.similar else trial.change
             if family in seen or trial.clearness <= 0:
@@ -298,7 +306,7 @@ class RepairSearch:
             if counts[trial.change.columns] <= MAX_CHANGES_PER_COLUMN:
                 yield trial
 
-    def _confirm(self, trials: Sequence[Trial], test_losses: Mapping[Change, Losses]) -> Repair | None:
+    def _confirm(self, trials: Sequence[Trial], test_losses: Mapping[ColumnChange, Losses]) -> Repair | None:
         """Test changes on the other half, and return the plainest of those that explain about as much as the best."""
         confirmed: list[tuple[Trial, Gain, Floats]] = []
         unchanged = test_losses.get(NO_CHANGE)
@@ -306,14 +314,14 @@ class RepairSearch:
         for place, trial in enumerate(trials):  # the clearest may use half of the significance, and so on
             if trial.change not in test_losses:
                 continue
-            losses, test_loss = self.losses.copy(), test_losses[trial.change]
-            losses[self.search_rows], losses[rows] = trial.losses, test_loss.errors
-            inside = np.ones(len(losses), dtype=bool) if trial.condition is None else trial.condition.inside
-            losses = np.where(inside, losses, self.losses)
-            gain = self.judge.compare(self.losses[rows], losses[rows], rows)
-            if self._is_clear(gain, SIGNIFICANCE / 2 ** (place + 1)) and not (
-                unchanged is not None and makes_less_likely(unchanged, test_loss, inside[rows])
-            ):
+            inside = np.ones(len(self.losses), dtype=bool) if trial.condition is None else trial.condition.inside
+            old = unchanged or Losses(errors=self.losses[rows])
+            new = old.change_where(inside[rows], test_losses[trial.change])
+            gain = self.judge.compare(old, new, rows)
+            if self._is_clear(gain, SIGNIFICANCE / 2 ** (place + 1)):
+                losses = self.losses.copy()
+                losses[self.search_rows] = np.where(inside[self.search_rows], trial.losses, losses[self.search_rows])
+                losses[rows] = new.errors
                 confirmed.append((trial, gain, losses))
         if not confirmed:
             return None
@@ -351,6 +359,6 @@ class RepairSearch:
 class CodingFinder:
     """Finds codings that are mixed up: categories, or small whole numbers, that the system takes for one another."""
 
-    def list_changes(self, search: RepairSearch, rows: RowNumbers, weights: Floats) -> list[Change]:
+    def list_changes(self, search: RepairSearch, rows: RowNumbers, weights: Floats) -> list[ColumnChange]:
         """Return the changes of codings that seem to help on some rows."""
         raise NotImplementedError
