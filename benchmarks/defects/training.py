@@ -177,20 +177,7 @@ class InFoldEncoder(TransformerMixin, BaseEstimator):
     "encoding",
     "a category of many values is encoded by the labels of its own rows",
     [("orders", "boosting", "customer"), ("loans", "forest", "branch"), ("machines", "boosting", "operator")],
-    (
-        "encod",
-        "leak",
-        "memor",
-        "by heart",
-        "overfit",
-        "many values",
-        "cardinality",
-        "no relation",
-        "noise",
-        "harm",
-        "computed from the labels",
-        "hardly any rows per",
-    ),
+    words.ENCODED,
 )
 def encoded_in_fold(setting: Setting, column: str) -> Case:
     codes = setting.rng.integers(0, 700, len(setting.train) + len(setting.test))

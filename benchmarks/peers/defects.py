@@ -32,8 +32,8 @@ NOTES = (
     "other. Other tools always get the training half, too; `dm.test` gets it in half of the cases, and where the defect is "
     "in the comparison.",
     "A defect counts as named by `dm.test` if a fault or concern (for a few harmless kinds also advice) has the column at fault and a "
-    "word of the cause. For other tools it is enough that a failed condition, test or issue names the column, or, where no column is at fault, "
-    "has a word of the cause. A finding that the tool also has about a good model on the same data does not count.",
+    "word of the cause. For other tools it is enough that a failed condition, test or issue names the column, or, where no "
+    "column is at fault, has a word of the cause. A finding that the tool also has about a good model on the same data does not count.",
 )
 
 Look = Callable[[Case, bool], list[str]]
