@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .._text import format_short
+from .._text import format_short, join_names
 from ..space.features import Categorical
 from ..space.points import Points
 from ..space.text_feature import Text
@@ -26,7 +26,7 @@ MAX_CATEGORIES = 12  # per feature, the most frequent ones
 MAX_VALUES_AS_CATEGORIES = 6  # a number with at most as many values is described by "is" as well
 THRESHOLDS_PER_NUMBER = 9  # deciles
 MAX_FIRST_CONDITIONS = 25  # the best conditions, which are combined with all others
-#: How much better a group of two conditions must be than one of a single condition, which is easier to read.
+#: How much better a group must be with one more condition, which makes it harder to read.
 SECOND_CONDITION_GAIN = 1.15
 THRESHOLD_GAIN = 1.02  # how much better a threshold between two deciles must be
 
@@ -44,7 +44,7 @@ class RowCondition:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RowGroup:
-    """The rows that meet one or two conditions."""
+    """The rows that meet one, two or three conditions."""
 
     text: str
     columns: tuple[str, ...]
@@ -143,6 +143,12 @@ def find_group(
     pair_score = float(pair_scores[number, place])
     if pair_score > SECOND_CONDITION_GAIN * best_score:
         best_score, members = pair_score, [conditions[firsts[number]], conditions[place]]
+        both = inside[firsts[number]] * inside[place]
+        third_scores = score((both * centred) @ inside.T, both @ inside.T)
+        third_scores[[not all(_can_join(member, other) for member in members) for other in conditions]] = -np.inf
+        third = int(third_scores.argmax())
+        if third_scores[third] > SECOND_CONDITION_GAIN * pair_score:
+            best_score, members = float(third_scores[third]), [*members, conditions[third]]
     if not np.isfinite(best_score) or best_score <= 0:
         return None
     sums = np.zeros(len(points))
@@ -204,11 +210,15 @@ def _can_join(first: RowCondition, second: RowCondition) -> bool:
 def _join(points: Points, members: Sequence[RowCondition]) -> RowGroup:
     members = sorted(members, key=lambda condition: (condition.column, condition.kind != ">"))
     names = tuple(dict.fromkeys(points.space.names[condition.column] for condition in members))
-    if len(members) == 2 and len(names) == 1:  # x > 3 and x ≤ 7
-        low, high = (condition.text.split(f" {condition.kind} ", 1)[1] for condition in members)
-        text = f"{low} < {names[0]} ≤ {high}"
-    else:
-        text = " and ".join(condition.text for condition in members)
+    texts = []
+    for name in names:
+        parts = [condition for condition in members if points.space.names[condition.column] == name]
+        if len(parts) == 2:  # x > 3 and x ≤ 7
+            low, high = (condition.text.split(f" {condition.kind} ", 1)[1] for condition in parts)
+            texts.append(f"{low} < {name} ≤ {high}")
+        else:
+            texts += [condition.text for condition in parts]
+    text = join_names(texts)
     inside = members[0].inside.copy()
     for condition in members[1:]:
         inside &= condition.inside

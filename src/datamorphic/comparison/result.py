@@ -98,6 +98,8 @@ class ModelComparison(Result):
             text = self.findings[0].title
         elif self.same:
             text = f"No difference was found on {rows} and beyond them"
+        elif self.judgement is None:
+            text = "Nothing was compared"
         elif self.row_count and not len(self.rows):
             text = f"All {rows} get the same answer"
         else:

@@ -410,7 +410,7 @@ def _compare_promises(context: ComparisonContext, promises: Promises) -> list[Fi
                 title=f"The promise about {name} was kept before and is broken now",
                 level="fault",
                 confidence=1.0,
-                detail=f"{relation.says} (line {line} of {promises.file}). The old model keeps it for all of "
+                detail=f"{relation.statement} (line {line} of {promises.file}). The old model keeps it for all of "
                 f"{pluralise(counts['old'][1], 'row')}, and the new one breaks it for {format_percent(violated / max(1, judged))}.",
                 remedy="Train the new model so that it keeps the promise, or withdraw the promise.",
                 columns=(name,) if name in context.space.names else (),
