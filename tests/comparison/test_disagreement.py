@@ -88,7 +88,9 @@ def compare(old: Any, new: Any, frame: pd.DataFrame, seconds: float = 120.0) -> 
 
 
 @pytest.mark.parametrize(
-    "answer", [classify, lambda change="": lambda frame: score(frame, change)], ids=["labels", "numbers"]
+    "answer",
+    [pytest.param(classify, marks=pytest.mark.slow), lambda change="": lambda frame: score(frame, change)],
+    ids=["labels", "numbers"],
 )
 @pytest.mark.parametrize(
     ("change", "feature", "words"),
