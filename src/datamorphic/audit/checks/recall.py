@@ -66,7 +66,7 @@ def check_recall(context: CheckContext, budget: CheckBudget) -> CheckFindings:
         easy = rivals.find_easy_rows(context, budget) & ~get_explained_rows(context)[rivals.data.rows]
         missed = easy & (rivals.answers != rivals.labels)
         findings = _judge_all(context, rivals, easy, missed, section) or _judge_classes(
-            context, rivals, judged, easy, missed, section
+            context, budget, rivals, judged, easy, missed, section
         )
     if not findings and not get_explained_rows(context).any():
         findings = _advise(rivals, section)
@@ -191,8 +191,27 @@ def _is_missed(count: int, total: int, tests: int) -> bool:
     return count >= MIN_MISSED_SHARE * total and low >= MIN_MISSED_SHARE_AT_LOWER_END
 
 
+def _loses_likewise(context: CheckContext, budget: CheckBudget, rivals: Rivals, item: _ClassFigures) -> bool:
+    """Tell whether the plain model that answers most like the model loses the most frequent class, too.
+
+    Naive Bayes does if many of its features say the same.
+    """
+    rows = rivals.labels == item.code
+    if 2 * rows.sum() < len(rows):
+        return False
+    models = [model for model in rivals.get_plain_models(context, budget) if not model.is_crude]
+    nearest = max(models, key=lambda model: float((model.predictions == rivals.answers)[rows].mean()))
+    return float((nearest.predictions[rows] == item.code).mean()) <= MAX_RECALL_RATIO * item.quick_recall
+
+
 def _judge_classes(
-    context: CheckContext, rivals: Rivals, figures: list[_ClassFigures], easy: Mask, missed: Mask, section: Section
+    context: CheckContext,
+    budget: CheckBudget,
+    rivals: Rivals,
+    figures: list[_ClassFigures],
+    easy: Mask,
+    missed: Mask,
+    section: Section,
 ) -> list[Finding]:
     """Return a concern about the classes whose easy rows are missed."""
     lost: list[_ClassFigures] = []
@@ -202,6 +221,7 @@ def _judge_classes(
             rows.sum() >= MIN_EASY_ROWS
             and item.recall <= MAX_RECALL_RATIO * item.quick_recall
             and _is_missed(int(missed[rows].sum()), int(rows.sum()), len(figures))
+            and not _loses_likewise(context, budget, rivals, item)
         ):
             lost.append(item)
     if not lost:

@@ -501,7 +501,6 @@ def _build_finding(
         remedy=REMEDIES[blindness.kind].format(feature=response.feature),
         **count_rows(count, total),
         answer_changes=None,
-        effect=cost.gain.value,
         examples=_build_examples(context, rivals, blindness.rows),
         sections=() if bins is None else (_draw(rivals, residuals, bins),),
     )

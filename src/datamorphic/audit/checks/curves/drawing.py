@@ -13,7 +13,7 @@ from ....reporting.text import cut
 from .bins import Bins, Means
 
 PANEL_WIDTH_PX, PANEL_HEIGHT_PX = 520.0, 300.0
-LEFT_PX, RIGHT_PX, TOP_PX, BOTTOM_PX = 62.0, 16.0, 44.0, 52.0
+LEFT_PX, RIGHT_PX, TOP_PX, BOTTOM_PX = 62.0, 48.0, 44.0, 52.0
 MARK_RADIUS_PX = 3.0
 MAX_NAME_CHARACTERS = 60  # of all names below the axis together; with more, every second one is left out
 LABELS_STYLE, ANSWERS_STYLE = "c0", "c1"
