@@ -181,7 +181,7 @@ def test_a_system_that_refuses_what_the_other_answers_is_one_advice() -> None:
 
     findings = compare(score, refuse, make_rows())
     assert [finding.level for finding in findings] == ["advice"]
-    assert findings[0].title.startswith("New refuses and old answers where income, ratio and visits is missing")
+    assert findings[0].title.startswith("New refuses and old answers where one of income, ratio and visits is missing")
 
 
 def test_other_spellings_and_unseen_categories_are_found() -> None:

@@ -395,7 +395,7 @@ def _build_finding(search: Search, kind: str, group: list[Disagreement]) -> Find
 
 def _write_title(kind: str, group: list[Disagreement], names: list[str], names_text: str, refusing_side: int) -> str:
     if kind in FOREIGN_WORDS and group[0].site is None:
-        where = FOREIGN_WORDS[kind].format(names=names_text)
+        where = FOREIGN_WORDS[kind].format(names=names_text if len(names) == 1 else f"one of {names_text}")
     elif kind == "precision":
         where = f"only by rounding to single precision, at borders along {names_text}"
     elif kind == "score precision":
