@@ -115,7 +115,8 @@ def collect(name: str, sources: Iterable[Path], run: Callable[..., Report], look
     OUTCOMES.mkdir(exist_ok=True)
     file = OUTCOMES / f"{name}-{hash_sources(ROOT / 'benchmarks' / 'defects', *sources)}.jsonl"
     lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
-    reports = {report.key: report for report in (Report(**json.loads(line)) for line in lines)}
+    rows = [json.loads(line) for line in lines]
+    reports = {row["key"]: Report(**(row | {"findings": tuple(row["findings"])})) for row in rows}
     items = [*DEFECTS, *GOOD]
     todo = [position for position, item in enumerate(items) if make_key(item) not in reports]
     with ProcessPoolExecutor(PROCESSES) as pool, file.open("a", encoding="utf-8") as sink:

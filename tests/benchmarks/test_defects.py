@@ -84,7 +84,7 @@ def test_cases_are_tested_on_other_rows_than_they_were_fitted_to(item):
 
 def test_a_case_has_the_training_part_as_reference_or_not():
     shares = [item for item in DEFECTS if item.name == "rows of the test data were training rows"]
-    case = next(item for item in shares if item.data == "loans").build(data.load("loans", 0)[:300], 0)
+    case = next(item for item in shares if item.data == "houses").build(data.load("houses", 0)[:300], 0)
     assert len(case.options["reference"]) == 150
     keys = set(map(tuple, case.train.astype(str).to_numpy()))
     assert 20 < sum(tuple(row) in keys for row in case.data.astype(str).to_numpy()) < 100

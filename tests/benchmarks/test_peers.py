@@ -6,12 +6,15 @@ import csv
 import importlib
 import json
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from benchmarks.peers import __main__ as command
-from benchmarks.peers import environments, tasks
+from benchmarks.peers import defects, environments, tasks
 from benchmarks.peers.environments import CommandError, find_reason, install, measure
 from benchmarks.peers.figures import Figure, compare, format_number
 from benchmarks.peers.page import read_bench, write_page
@@ -169,3 +172,67 @@ def test_a_counted_model_counts_calls_and_rows():
     counted = tasks.CountedModel(model)
     assert (counted.predict(inputs) == model.predict(inputs)).all()
     assert (counted.calls, counted.rows) == (1, 6)
+
+
+# -- the suite of defects for other tools --------------------------------------------------------------------------
+
+
+def make_report(item, findings=(), error=""):
+    return defects.Report(key=defects.make_key(item), findings=tuple(findings), seconds=2.0, error=error)
+
+
+def test_a_finding_of_another_tool_counts_if_it_names_the_column():
+    defect = next(item for item in defects.DEFECTS if item.columns == ["distance_km"])
+    assert defects.is_named(defect, ["Drift in distance_km of 0.31"], set())
+    assert not defects.is_named(defect, ["Drift in distance_km of 0.31"], {"Drift in distance_km of #"})
+    assert not defects.is_named(defect, ["Drift in distance_km2"], set())
+    general = next(item for item in defects.DEFECTS if not item.columns)
+    assert not defects.is_named(general, ["Something failed"], set())
+
+
+def test_figures_of_another_tool_leave_out_what_it_says_about_good_models():
+    defect = next(item for item in defects.DEFECTS if item.columns == ["distance_km"])
+    good = next(item for item in defects.GOOD if item.data == defect.data)
+    items = [*defects.DEFECTS, *defects.GOOD]
+
+    def count(findings):
+        reports = [make_report(item, findings.get(id(item), ())) for item in items]
+        return {figure.measure: figure.value for figure in defects.count_theirs(reports)}
+
+    figures = count({id(defect): ["Drift in distance_km of 0.3"]})
+    assert figures["defects named"] == f"1 of {len(defects.DEFECTS)}"
+    figures = count({id(defect): ["Drift in distance_km of 0.3"], id(good): ["Drift in distance_km of 0.1"]})
+    assert figures["defects named"] == f"0 of {len(defects.DEFECTS)}"
+    assert figures["good models with findings"] == f"1 of {len(defects.GOOD)}"
+
+
+def test_an_interrupted_measurement_goes_on_where_it_was(monkeypatch, tmp_path):
+    items = [defects.DEFECTS[0], defects.GOOD[0]]
+    monkeypatch.setattr(defects, "OUTCOMES", tmp_path / "outcomes")
+    monkeypatch.setattr(defects, "DEFECTS", items[:1])
+    monkeypatch.setattr(defects, "GOOD", items[1:])
+    monkeypatch.setattr(defects, "ProcessPoolExecutor", lambda processes: ThreadPoolExecutor(1))
+    looked = []
+
+    def run(position, look):
+        looked.append(position)
+        return make_report(items[position], error="ValueError: no" if position else "")
+
+    first = defects.collect("tool", [Path(__file__)], run, None)
+    assert first == defects.collect("tool", [Path(__file__)], run, None)
+    assert looked == [0, 1]
+
+
+def test_a_tool_that_fails_or_hangs_does_not_end_the_measurement(monkeypatch):
+    good = next(item for item in defects.GOOD if item.data == "diabetes")
+    monkeypatch.setattr(defects, "DEFECTS", [])
+    monkeypatch.setattr(defects, "GOOD", [good])
+    monkeypatch.setattr(defects, "CASE_SECONDS", 1)
+
+    def fail(case, numbers):
+        assert numbers
+        raise ValueError("a column is missing")
+
+    assert defects.look_at(0, fail).error == "ValueError: a column is missing"
+    assert defects.look_at(0, lambda case, numbers: time.sleep(5) or []).error.startswith("TimeoutError")
+    assert defects.look_at(0, lambda case, numbers: ["a finding"]).findings == ("a finding",)
