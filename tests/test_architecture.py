@@ -72,7 +72,7 @@ ALLOWED_BETWEEN_CAPABILITIES = {
     ("scripting", "data"),  # and name the subjects that ship with the package
 }
 
-MAX_ARROWS = 140  # between folders
+MAX_ARROWS = 155  # between folders
 
 #: Words that are no names of modules: they do not say what the module holds.
 UNCLEAR_MODULES = {

@@ -156,7 +156,7 @@ def build_overall_finding(
 
 
 def build_error_findings(figures: Sequence[FigurePair], named_rows: bool) -> list[Finding]:
-    """Return findings about figures that are clearly worse: of all rows unless a group explains it, and of classes."""
+    """Return findings about figures that are clearly worse, of all rows and of classes, unless a group explains them."""
     findings = []
     for figure in figures:
         if figure.name in ("wrong answers", "mean absolute error") and not named_rows and _is_clearly_worse(figure):
@@ -165,7 +165,7 @@ def build_error_findings(figures: Sequence[FigurePair], named_rows: bool) -> lis
                     figure, f"The new model is worse: {_name_figure(figure)} {_format_figures(figure)}"
                 )
             )
-        elif figure.name == "recall" and figure.surely_worse_by > MIN_CLASS_WORSE:
+        elif figure.name == "recall" and not named_rows and figure.surely_worse_by > MIN_CLASS_WORSE:
             title = f"The new model misses more of {figure.label}: {_format_figures(figure)} of them are recognised"
             findings.append(_build_figure_finding(figure, title))
     return findings

@@ -32,7 +32,7 @@ THRESHOLD_GAIN = 1.02  # how much better a threshold between two deciles must be
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RowCondition:
+class GroupCondition:
     """A condition on one feature, and the rows that meet it."""
 
     column: int
@@ -51,10 +51,10 @@ class RowGroup:
     inside: Mask
 
 
-def build_row_conditions(points: Points, formats: ValueFormats | None = None) -> list[RowCondition]:
+def build_row_conditions(points: Points, formats: ValueFormats | None = None) -> list[GroupCondition]:
     """Return conditions on single features: categories, values, thresholds and missing values."""
     formats = formats or {}
-    by_feature: list[list[RowCondition]] = []
+    by_feature: list[list[GroupCondition]] = []
     for column in points.space.scalars:
         feature = points.space.features[column]
         codes, name = points.codes[:, column], feature.name
@@ -80,7 +80,7 @@ def build_row_conditions(points: Points, formats: ValueFormats | None = None) ->
                 ]
         by_feature.append(
             [
-                RowCondition(column=column, kind=kind, value=float(value), text=text, inside=inside)
+                GroupCondition(column=column, kind=kind, value=float(value), text=text, inside=inside)
                 for kind, value, text, inside in drafts
                 if inside.any() and not inside.all()
             ]
@@ -109,7 +109,11 @@ def _choose_thresholds(values: Floats, *, is_rounded: bool) -> list[float]:
 
 
 def find_group(
-    points: Points, conditions: Sequence[RowCondition], excess: Floats, rows: Mask, formats: ValueFormats | None = None
+    points: Points,
+    conditions: Sequence[GroupCondition],
+    excess: Floats,
+    rows: Mask,
+    formats: ValueFormats | None = None,
 ) -> RowGroup | None:
     """Return the group in which the sum of `excess` is largest for its size, among the `rows`; None if there is none.
 
@@ -157,8 +161,8 @@ def find_group(
 
 
 def _refine(
-    points: Points, members: list[RowCondition], centred: Floats, rows: Mask, least: int, formats: ValueFormats
-) -> list[RowCondition]:
+    points: Points, members: list[GroupCondition], centred: Floats, rows: Mask, least: int, formats: ValueFormats
+) -> list[GroupCondition]:
     """Return the conditions with thresholds between the deciles, where these fit better."""
     for number, member in enumerate(members):
         if member.kind == "is":
@@ -185,7 +189,7 @@ def _refine(
     return members
 
 
-def _move_threshold(points: Points, member: RowCondition, value: float, formats: ValueFormats) -> RowCondition:
+def _move_threshold(points: Points, member: GroupCondition, value: float, formats: ValueFormats) -> GroupCondition:
     codes, name = points.codes[:, member.column], points.space.names[member.column]
     if name not in formats and not float(value).is_integer():
         rounded = float(f"{value:.3g}")
@@ -195,19 +199,19 @@ def _move_threshold(points: Points, member: RowCondition, value: float, formats:
             value = rounded
     text = formats.get(name, format_number)(value)
     inside = codes <= value if member.kind == "≤" else codes > value
-    return RowCondition(
+    return GroupCondition(
         column=member.column, kind=member.kind, value=value, text=f"{name} {member.kind} {text}", inside=inside
     )
 
 
-def _can_join(first: RowCondition, second: RowCondition) -> bool:
+def _can_join(first: GroupCondition, second: GroupCondition) -> bool:
     """Return whether two conditions say more than one of them: on different features, or as an interval."""
     if first.column != second.column:
         return True
     return {first.kind, second.kind} == {"≤", ">"}
 
 
-def _join(points: Points, members: Sequence[RowCondition]) -> RowGroup:
+def _join(points: Points, members: Sequence[GroupCondition]) -> RowGroup:
     members = sorted(members, key=lambda condition: (condition.column, condition.kind != ">"))
     names = tuple(dict.fromkeys(points.space.names[condition.column] for condition in members))
     texts = []

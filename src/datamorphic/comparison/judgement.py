@@ -36,6 +36,7 @@ CONFIRMATION_CONFIDENCE, CONFIRMATION_DEVIATIONS = (
     2.576,
 )  # of the intervals on the rows that were not used to find a group
 MAX_GROUPS = 3
+MIN_EXPLAINED_SHARE = 0.3  # of many changes that groups must hold, or the changes are everywhere
 MIN_CONFIRMING_ROWS = 15
 MIN_NEW_PART = 0.7  # of the rows of a group must belong to no group before it
 #: How much more of their scores (from 0 to 1) the old answers of a group must lose than those of other rows, and for numbers,
@@ -128,10 +129,15 @@ def judge_changes(
             groups = find(losses=losses, min_loss=min_loss)
             if margins is None:  # numbers may rise or fall
                 groups += find(losses=-losses, min_loss=min_loss)
+        groups = groups[:MAX_GROUPS]
         low, _ = compute_wilson_interval(total, count)
-        verdict = "group" if groups else "everywhere" if low > limit else "reseed"
+        explained_count = sum(group.changed for group in groups)
+        if low > limit and explained_count < MIN_EXPLAINED_SHARE * total:
+            verdict = "everywhere"  # whatever groups there are
+        else:
+            verdict = "group" if groups else "reseed"
     return ChangeJudgement(
-        verdict=verdict, rows=count, changed=total, spread=spread, expected=limit, groups=tuple(groups[:MAX_GROUPS])
+        verdict=verdict, rows=count, changed=total, spread=spread, expected=limit, groups=tuple(groups)
     )
 
 

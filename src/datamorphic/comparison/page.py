@@ -190,16 +190,16 @@ def _tabulate_rows(comparison: ModelComparison, brief: bool) -> Section:
     for group in groups:
         inside |= group.inside
     order = np.argsort(~inside[frame.index.to_numpy()], kind="stable")[:limit]
-    shown = frame.iloc[order]
+    listed = frame.iloc[order]
     headings = ["row", "old answer", "new answer", *(["label"] if label else []), *map(str, names)]
     rows = [
         [str(index), *(format_cell(value) for value in cells)]
         for index, cells in zip(
-            shown.index, shown[[*ANSWER_COLUMNS, *label, *names]].itertuples(index=False, name=None), strict=True
+            listed.index, listed[[*ANSWER_COLUMNS, *label, *names]].itertuples(index=False, name=None), strict=True
         )
     ]
     marked = [(number, 2) for number in range(len(rows))]
-    left = len(frame) - len(shown)
+    left = len(frame) - len(listed)
     note = f"{pluralise(left, 'more row')}: result.rows, or --json." if left else ""
     hidden = len(others) + len(first) - len(names)
     text = "Those of the groups above come first." if groups else ""
