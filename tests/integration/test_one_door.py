@@ -310,7 +310,7 @@ VERBS = {
     ),
 }
 #: what differs between two runs that found the same
-FLEETING = ("seconds", "seconds_per_pair", "run", "f_times", "generation_seconds", "html")
+FLEETING = ("seconds", "seconds_per_row", "seconds_per_pair", "run", "f_times", "generation_seconds", "html")
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from ..morphisms.subject import SubjectUnderTest, build_subject
 from ..relations.catalogue.promises import Promises, read_promises
 from ..runs.flow import Budget
 from ..space.frames import join_target
+from ..space.space import Space
 from ..space.table_forms import to_plain_data
 from .context import ComparisonContext, join_subjects, make_neutral_system, select_columns
 
@@ -202,6 +203,8 @@ def _validate_rows(data: Any, target: str | None) -> Any:
         data = data.reset_index(drop=True)
     elif target is not None:
         raise ArgumentError(f"The target {target!r} names a column, but the data are not a frame. Leave it out.")
-    if hasattr(data, "__len__") and not len(data):
+    if data is None or isinstance(data, Space) or not hasattr(data, "__len__"):
+        reject("data", "compare", "real inputs: a frame, a file or an array", data)
+    if not len(data):
         raise DataError("The data have no rows. Give real inputs to compare the answers to.")
     return data
