@@ -259,6 +259,11 @@ def response():
     }
 
 
+def repairs():
+    """Send the income of a month where the model expects that of a year."""
+    return {"model": GOOD, "data": LOANS.assign(income=LOANS["income"] / 12)}
+
+
 def slices():
     """Answer the wrong way round for a group."""
 
@@ -409,6 +414,7 @@ MISTAKES = {
         curves,
         dependence,
         response,
+        repairs,
         slices,
         drift,
         numbers,

@@ -79,7 +79,7 @@ def _rename_classes(own: Floats, judge: LabelJudge, search_rows: RowNumbers) -> 
 
     labels = judge.codes.labels
     size = len(labels)
-    if size < 2:
+    if size < 2 or len(np.unique(own[~np.isnan(own)])) < 2:
         return
     known = search_rows[~np.isnan(own[search_rows]) & ~np.isnan(judge.truth[search_rows])]
     counts = np.zeros((size, size))

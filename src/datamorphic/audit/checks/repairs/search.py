@@ -45,7 +45,7 @@ CONDITION_PENALTY = 1.0  # standard errors by which a change of a group must be 
 SIGNIFICANCE = 0.01  # of all confirmed changes together
 MIN_REDUCTION = 0.10  # of the losses
 MIN_CERTAIN_REDUCTION = 0.04  # at the lower end of the interval
-MIN_EXPLAINED_LOSS = 0.5  # of the errors beyond those of the quick model
+MIN_EXPLAINED_LOSS = 0.35  # of the errors beyond those of the quick model
 MIN_REDUCTION_OTHERWISE = (
     0.3  # of the losses, if the model is not worse than the quick one or the change explains less of it
 )
@@ -61,6 +61,9 @@ class Trial:
     condition: RowCondition | None
     losses: Floats  # of the rows of the first half, or of all rows
     clearness: float  # standard errors by which they are smaller
+    benefit: (
+        float  # how much smaller they are at least: by a standard error less, and by more for what is less plausible
+    )
 
     @property
     def text(self) -> str:
@@ -208,11 +211,13 @@ class RepairSearch:
         count = self._count_rows(len(refined), min(SELECTED_ROWS, len(self.search_rows)), 0.5)
         rows, weights = self._draw_rows(max(count, min(MIN_SCREENED_ROWS, limit)))
         trials = self._rank(self.measure(refined, rows), rows, weights)
-        selected = list(dict.fromkeys(trial.change for trial in trials if trial.clearness > 0))
+        selected = list(dict.fromkeys(trial.change for trial in trials if trial.benefit > 0))
         rows = self.search_rows
         selected = selected[: max(1, min(TESTED_CHANGES, self._count_rows(len(rows), TESTED_CHANGES, 0.5)))]
         trials = self._rank(self.measure(selected, rows), rows, np.ones(len(rows)))
-        trials = [trial for trial in trials if trial.clearness > MIN_CLEARNESS][:CONFIRMED_CHANGES]
+        trials = [trial for trial in trials if trial.clearness > MIN_CLEARNESS and trial.benefit > 0][
+            :CONFIRMED_CHANGES
+        ]
         changes = list(dict.fromkeys(trial.change for trial in trials))
         return self._confirm(
             trials, self.measure([NO_CHANGE, *changes], self.test_rows, scores=True) if changes else {}
@@ -228,7 +233,9 @@ class RepairSearch:
         self.tried = max(self.tried, len(losses))
         errors = {change: Losses(errors=values[rows]) for change, values in losses.items()}
         trials = self._rank(errors, rows, np.ones(len(rows)))
-        trials = [trial for trial in trials if trial.clearness > MIN_CLEARNESS][:CONFIRMED_CHANGES]
+        trials = [trial for trial in trials if trial.clearness > MIN_CLEARNESS and trial.benefit > 0][
+            :CONFIRMED_CHANGES
+        ]
         return self._confirm(
             trials, {trial.change: Losses(errors=losses[trial.change][self.test_rows]) for trial in trials}
         )
@@ -272,34 +279,40 @@ class RepairSearch:
         masks = np.column_stack([np.ones(len(rows)), *(condition.inside[rows] for condition in self.conditions)])
         gains = (self.losses[rows] - np.stack(list(usable.values()))) * weights
         sums = gains @ masks
-        prior = 2 * np.square(gains).max() / 4 if self.judge.numeric else 2 * float(np.mean(weights)) ** 2
-        clearness = sums / np.sqrt(np.square(gains) @ masks + max(prior, 1e-300))
-        clearness[:, 1:] -= CONDITION_PENALTY
+        # two rows of usual losses, so that a gain by a single row is not clear
+        usual = float(np.mean(np.square(self.losses[rows]))) if self.judge.numeric else 1.0
+        prior = 2 * usual * float(np.mean(weights)) ** 2
+        errors = np.sqrt(np.square(gains) @ masks + prior)
+        clearness = sums / errors
+        plainness = np.array([change.plainness for change in usable])
+        penalties = 1.0 + PLAINNESS_PENALTY * plainness[:, None] + CONDITION_PENALTY * (np.arange(masks.shape[1]) > 0)
+        benefits = sums - penalties * errors
         space = self.data.points.space
         owners = np.array([space.names[condition.feature] for condition in self.conditions], dtype=object)
         for number, change in enumerate(usable):  # part of a coding is no change of its own
             if len(change.columns) == 1 and space.features[space.position(change.columns[0])].kind == "categorical":
-                clearness[number, 1:][owners == change.columns[0]] = -np.inf
+                benefits[number, 1:][owners == change.columns[0]] = -np.inf
         trials = []
         for number, (change, values) in enumerate(usable.items()):
-            best = int(clearness[number].argmax())
+            best = int(benefits[number].argmax())
             for place in dict.fromkeys((best, 0)):
                 trials.append(
                     Trial(
                         change=change,
                         condition=self.conditions[place - 1] if place else None,
                         losses=values,
-                        clearness=float(clearness[number, place]) - PLAINNESS_PENALTY * change.plainness,
+                        clearness=float(clearness[number, place]),
+                        benefit=float(benefits[number, place]),
                     )
                 )
-        return sorted(trials, key=lambda trial: -trial.clearness)
+        return sorted(trials, key=lambda trial: -trial.benefit)
 
     def _take_some_per_column(self, trials: Sequence[Trial]) -> Iterator[Trial]:
         counts: dict[tuple[str, ...], int] = {}
         seen: set[ColumnChange] = set()  # of similar changes, the first
         for trial in trials:
             family = trial.change.similar[0] if trial.change.similar else trial.change
-            if family in seen or trial.clearness <= 0:
+            if family in seen or trial.benefit <= 0:
                 continue
             seen.add(family)
             counts[trial.change.columns] = counts.get(trial.change.columns, 0) + 1

@@ -1,0 +1,190 @@
+"""The check "repairs": what was done to inputs or answers on the way is named, and good models are left alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import mannwhitneyu
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import datamorphic as dm
+from datamorphic.audit.checks.repairs.judge import compute_auc
+
+NUMBERS, WORDS = ["distance", "hour", "load"], ["site"]
+INPUTS = [*NUMBERS, *WORDS]
+
+
+def make_rides(rows=1_200, seed=0):
+    """Rides that are late if they are long, in the rush hour, at some sites; and how many minutes they take."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "distance": rng.gamma(4, 5, rows).round(1),
+            "hour": rng.integers(0, 24, rows),
+            "load": rng.normal(0, 1, rows).round(2),
+            "site": rng.choice(["north", "south", "west"], rows, p=[0.4, 0.35, 0.25]),
+        }
+    )
+    minutes = 2 * frame["distance"] + 12 * (np.abs(frame["hour"] - 8) < 3) + 6 * frame["load"]
+    minutes += frame["site"].map({"north": 0, "south": 14, "west": -8}) + rng.normal(0, 5, rows)
+    return frame.assign(minutes=minutes, late=np.where(minutes > 45, "late", "punctual"))
+
+
+TRAINING, RIDES = make_rides(seed=1), make_rides(seed=2)
+CLASSES, TIMES = RIDES.drop(columns="minutes"), RIDES.drop(columns="late")
+ENCODER = make_column_transformer((StandardScaler(), NUMBERS), (OneHotEncoder(), WORDS))
+CLASSIFIER = make_pipeline(ENCODER, DecisionTreeClassifier(max_depth=9, min_samples_leaf=4, random_state=0))
+CLASSIFIER.fit(TRAINING[INPUTS], TRAINING["late"])
+REGRESSOR = make_pipeline(ENCODER, DecisionTreeRegressor(min_samples_leaf=6, random_state=0))
+REGRESSOR.fit(TRAINING[INPUTS], TRAINING["minutes"])
+SITES = {"north": "south", "south": "north", "west": "west"}
+
+
+def audit(model, data=CLASSES, target="late", **options):
+    return dm.test(model, data, target=target, only="repairs", progress=False, **options)
+
+
+def find(result):
+    """The findings of the check that are worse than advice."""
+    return [finding for finding in result.at_least("concern") if finding.check == "repairs"]
+
+
+def change(model, function):
+    """A model whose inputs are changed on the way to it."""
+    return lambda frame: model.predict(function(frame))
+
+
+@pytest.mark.parametrize(
+    ("function", "column", "text"),
+    [
+        (
+            lambda f: f.assign(distance=f["distance"] * 1.609),
+            "distance",
+            "distance divided by 1.609344 (miles and kilometres)",
+        ),
+        (lambda f: f.assign(hour=(f["hour"] + 5) % 24), "hour", "hour minus 5, round the 24 values"),
+        (lambda f: f.assign(load=-f["load"]), "load", "load with its sign changed"),
+        (
+            lambda f: f.assign(distance=f["hour"].astype(float), hour=f["distance"]),
+            "distance",
+            "distance and hour swapped",
+        ),
+        (lambda f: f.assign(site=f["site"].map(SITES)), "site", "of site swapped"),
+        (
+            lambda f: f.assign(distance=np.where(f["site"] == "south", f["distance"] / 1000, f["distance"])),
+            "distance",
+            "where site is 'south'",
+        ),
+    ],
+    ids=["unit", "hours", "sign", "columns", "categories", "group"],
+)
+def test_a_change_of_inputs_is_named(function, column, text):
+    [finding] = find(audit(change(REGRESSOR, function), TIMES, "minutes"))
+    assert column in finding.columns
+    assert text in finding.title
+    assert finding.examples[0].row is not None
+
+
+def test_a_change_of_classes_is_named_with_the_errors_before_and_after():
+    finding = find(audit(change(CLASSIFIER, lambda f: f.assign(distance=f["distance"] / 1000))))[0]
+    assert "distance" in finding.columns
+    assert "multiplied by 1000" in finding.title
+    rows = CLASSES[INPUTS]
+    before = np.mean(CLASSIFIER.predict(rows.assign(distance=rows["distance"] / 1000)) != CLASSES["late"])
+    after = np.mean(CLASSIFIER.predict(rows) != CLASSES["late"])
+    shares = [float(part.rstrip("%")) / 100 for part in finding.title.split() if part.endswith("%")]
+    assert shares == pytest.approx([before, after], abs=0.05)
+
+
+def test_other_letters_than_in_training_are_named():
+    model = make_pipeline(
+        make_column_transformer((StandardScaler(), NUMBERS), (OneHotEncoder(handle_unknown="ignore"), WORDS)),
+        LinearRegression(),
+    ).fit(TRAINING[INPUTS], TRAINING["minutes"])
+    [finding] = find(audit(model, TIMES.assign(site=TIMES["site"].str.upper()), "minutes"))
+    assert finding.columns == ("site",)
+    assert "site in lower case" in finding.title
+
+
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        (lambda answers: answers * 60, "the answer divided by 60"),
+        (lambda answers: -answers, "the answer with its sign changed"),
+        (np.log1p, "exp(answer) - 1"),
+    ],
+    ids=["seconds", "sign", "logarithm"],
+)
+def test_a_change_of_numbers_on_the_way_out_is_named(function, text):
+    data = TIMES[TIMES["minutes"] > 5].reset_index(drop=True)
+    [finding] = find(audit(lambda f: function(np.maximum(REGRESSOR.predict(f), 0.0)), data, "minutes"))
+    assert text in finding.title
+    assert finding.about == "answers"
+
+
+def test_swapped_names_of_classes_are_named():
+    names = {"late": "punctual", "punctual": "late"}
+    [finding] = find(audit(lambda f: pd.Series(CLASSIFIER.predict(f)).map(names).to_numpy()))
+    assert "late and punctual swapped" in finding.title or "punctual and late swapped" in finding.title
+
+
+def test_answers_that_belong_to_the_row_before_are_named():
+    [finding] = find(audit(REGRESSOR, TIMES.assign(minutes=np.roll(TIMES["minutes"], 1)), "minutes"))
+    assert "the answer of the row before it" in finding.title
+
+
+def test_two_causes_are_two_findings():
+    def misread(frame):
+        return frame.assign(distance=frame["distance"] / 1000, load=-3 * frame["load"])
+
+    found_columns = {
+        name for finding in find(audit(change(REGRESSOR, misread), TIMES, "minutes")) for name in finding.columns
+    }
+    assert found_columns == {"distance", "load"}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "model",
+    [LogisticRegression(), LogisticRegression(class_weight="balanced"), DecisionTreeClassifier(max_depth=3), None],
+    ids=["linear", "balanced", "shallow", "deep"],
+)
+def test_good_models_are_left_alone(model, seed):
+    data = make_rides(seed=10 + seed)
+    fitted = CLASSIFIER
+    if model is not None:
+        fitted = make_pipeline(ENCODER, model).fit(TRAINING[INPUTS], TRAINING["late"])
+    assert not find(audit(fitted, data.drop(columns="minutes"), seed=seed))
+    assert not find(audit(REGRESSOR, data.drop(columns="late"), "minutes", seed=seed))
+
+
+def test_a_preference_for_the_frequent_class_is_no_repair():
+    """A model with balanced weights is wrong more often, on purpose: shifting any column towards the frequent class helps."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"a": rng.normal(size=2_000), "b": rng.normal(size=2_000)})
+    data["target"] = np.where(data["a"] + data["b"] + rng.normal(0, 1, 2_000) > 3.2, "rare", "usual")
+    half = data[:1_000]
+    model = LogisticRegression(class_weight="balanced").fit(half[["a", "b"]], half["target"])
+    rest = data[1_000:].reset_index(drop=True)
+    assert np.mean(model.predict(rest[["a", "b"]]) != rest["target"]) > 2 * np.mean(rest["target"] == "rare")
+    assert not find(audit(model, rest, "target"))
+
+
+def test_labels_that_cannot_be_compared_and_few_rows_are_no_reason_to_break():
+    few = audit(CLASSIFIER, CLASSES[:60])
+    assert next(outcome for outcome in few.outcomes if outcome.check == "repairs").state == "not run"
+    strange = CLASSES.assign(load=CLASSES["load"].where(CLASSES["load"] > 0), site="north")
+    result = audit(lambda f: np.full(len(f), "late"), strange)
+    assert next(outcome for outcome in result.outcomes if outcome.check == "repairs").state in ("passed", "not run")
+
+
+def test_the_area_under_the_curve_is_that_of_the_rank_test():
+    rng = np.random.default_rng(0)
+    scores, inside = rng.integers(0, 20, 200).astype(float), rng.random(200) < 0.3
+    expected = mannwhitneyu(scores[inside], scores[~inside]).statistic / (inside.sum() * (~inside).sum())
+    assert compute_auc(scores, inside) == pytest.approx(expected)
