@@ -36,6 +36,7 @@ CRUDE_MODELS = (
     "naive Bayes of codes",
     *(f"a tree of depth {depth}" for depth in TREE_DEPTHS if depth != 6),
 )
+CAUTIOUS_C = 0.1  # of a linear model that is regularised strongly, and gives rare classes seldom
 MAX_LINEAR_STEPS = 60  # of the fit of a logistic regression
 MAX_MATCHING_STEPS = 40
 NEAR_AGREEMENT = 0.03  # of the rows: plain models that agree with the model nearly as often as the most similar one
@@ -119,6 +120,7 @@ def _build_learners(
     if codes.shape != columns.shape:
         learners["a linear model of codes"] = (linear, codes)
     if class_count:
+        learners["a cautious linear model"] = (LogisticRegression(C=CAUTIOUS_C, max_iter=MAX_LINEAR_STEPS), columns)
         learners["a support vector machine"] = (SVC(), columns)
         learners["naive Bayes"] = (GaussianNB(), columns)
         learners["naive Bayes of codes"] = (GaussianNB(), codes)
