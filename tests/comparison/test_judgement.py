@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import datamorphic as dm
+from datamorphic.comparison.findings import build_error_findings
 from datamorphic.comparison.groups import build_row_conditions, find_group
 from datamorphic.comparison.judgement import fit_spread, judge_changes
 from datamorphic.comparison.measures import compare_classes, compare_means_of_pairs, compare_numbers
@@ -123,3 +124,17 @@ def test_errors_of_numbers():
     assert (absolute.old, absolute.new, absolute.outcome) == (1.0, 3.0, "worse")
     assert (squared.old, squared.new) == (1.0, 9.0)
     assert compare_numbers(np.full(5, np.nan), truth[:5], truth[:5]) == []
+
+
+def test_a_class_that_is_missed_is_a_concern_unless_a_group_explains_it():
+    truth = np.array(["a"] * 900 + ["b"] * 100, dtype=object)
+    new = truth.copy()
+    new[900:950] = "a"
+    figures = compare_classes(truth, truth, new)
+    titles = [finding.title for finding in build_error_findings(figures, named_rows=False)]
+    assert titles == [
+        "The new model is worse: wrong answers 0% → 5%",
+        "The new model misses more of b: 100% → 50% of them are recognised",
+    ]
+    assert build_error_findings(figures, named_rows=True) == []
+    assert build_error_findings(compare_classes(truth, new, truth), named_rows=False) == []

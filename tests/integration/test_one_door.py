@@ -300,7 +300,7 @@ VERBS = {
     "study": Verb(
         ("study", "counting"), 5, small_budget="3 runs", batch_options=(), module="studying", misses_rows=True
     ),
-    "compare": Verb(("compare", "deciding:decide", "deciding:decide", "people.csv"), 3),
+    "compare": Verb(("compare", "deciding:decide", "deciding:decide", "people.csv"), 3, small_budget="300 runs"),
     "credit": Verb(
         (
             *("credit", "deciding:decide", "people.csv", "--also", "other=deciding:decide"),

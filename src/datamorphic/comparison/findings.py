@@ -82,8 +82,8 @@ def build_group_finding(report: GroupReport, judgement: ChangeJudgement) -> Find
     ]
     if group.loss is not None and judgement.spread is not None:
         sentences.append(
-            f"The lead of the old answers over the next best class fell by {group.loss.value:.2f} more there than elsewhere (on a "
-            f"scale from 0 to 1); training again with another seed moves scores at random, and not those of one group."
+            f"The lead of the old answers over the next best class fell by {group.loss.value:.2f} more there than elsewhere (of at most "
+            f"2); training again with another seed moves scores at random, and not those of one group."
         )
     elif group.loss is None and judgement.spread is not None:
         sentences.append(f"Training again would change about {format_percent(group.expected)} of the answers there.")

@@ -100,7 +100,7 @@ def _build_tiles(comparison: ModelComparison) -> list[Tile]:
         ]
     )
     if comparison.groups:
-        tiles.append(Tile(label="changed most", value=cut(comparison.groups[0].text, 40), target="finding-1"))
+        tiles.append(Tile(label="changed most", value=cut(comparison.groups[0].text, 30), target="finding-1"))
     figure = next((item for item in comparison.figures if item.name in ("wrong answers", "mean absolute error")), None)
     if figure is not None:
         states: dict[str, SectionState] = {"worse": "warn", "better": "good"}
@@ -268,7 +268,7 @@ def draw_group(context: ComparisonContext, group: ChangedGroup, changed: Mask) -
             sections.append(
                 Section(
                     heading=f"Changed answers along {column}",
-                    text="" if others.all() else "Among the rows that are like the group in its other column.",
+                    text="" if others.all() else "Among the rows that are like the group in its other columns.",
                     drawing=_draw_bars(column, bars),
                 )
             )
@@ -344,10 +344,7 @@ def draw_direction(change: DirectionChange, formats: ValueFormats | None = None)
     for name, curve, kind in (("old", curves["old"], "trace-first"), ("new", curves["new"], "trace-second")):
         points = [place(value, level) for value, level in zip(change.values, curve, strict=True)]
         path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
-        shapes += [
-            Shape(path, kind, f"the {name} model"),
-            TextLabel(points[-1][0] + 6, points[-1][1] + 4, name, "small"),
-        ]
+        shapes.append(Shape(path, kind, f"the {name} model"))
     for value in (first, last):
         shapes.append(TextLabel(place(value, low)[0], base + 15, format_value(value), "small mid"))
     shapes.append(TextLabel(LEFT + width / 2, base + 34, cut(change.column, 50), "small mid"))
