@@ -90,7 +90,7 @@ class CompareOptions(Inputs, CapabilityOptions):
         float | None,
         Option(
             "Answers that are numbers, and scores of systems that must be the same, may differ by this. By default, answers "
-            "that are numbers count as changed beyond a hundredth of their spread, and with `same` beyond rounding.",
+            "that are numbers count as changed beyond a quarter of their standard deviation, and with `same` beyond rounding.",
             "SIZE",
             above=0,
             help="Answers that are numbers may differ by this.",

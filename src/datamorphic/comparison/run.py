@@ -56,7 +56,7 @@ BORDER_BUDGET_SHARE = 0.25  # of what is left
 BORDER_WALKS = 150
 MAX_BORDER_SEEDS = 2_000
 PROMISE_ROWS = 500
-NUMBER_TOLERANCE = 0.1  # of the standard deviation of the old answers: by more, a number has changed
+NUMBER_TOLERANCE = 0.25  # of the standard deviation of the old answers: by more, a number has changed
 RULE_WITH_SCORES = (
     "No training data were given (reference=), so chance was judged by a rule: training again moves the scores of all rows at random, "
     "so it changes answers where the model is undecided, and shifts the scores of no group one way."
