@@ -11,7 +11,8 @@ from .registry import Case, Setting, plant
 
 def pick_rows(frame: pd.DataFrame, share: float, seed: int = 0) -> np.ndarray:
     """Return which rows belong to a share that depends on nothing but their values."""
-    keys = pd.util.hash_pandas_object(frame.astype(str), index=False, hash_key=f"{seed:016d}").to_numpy()
+    frame = frame[sorted(frame.columns)].astype(str)
+    keys = pd.util.hash_pandas_object(frame, index=False, hash_key=f"{seed:016d}").to_numpy()
     return keys % np.uint64(10_000) < share * 10_000
 
 

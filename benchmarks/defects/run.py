@@ -62,16 +62,26 @@ def has_column(text: str, columns: Sequence[str]) -> bool:
     return any(re.search(rf"(?<!\w){re.escape(column)}(?!\w)", text, re.IGNORECASE) for column in columns)
 
 
-def is_named_by(defect: Defect, finding: Any) -> bool:
-    """Return whether a finding has the right level, the column at fault and a word of the cause, in one piece."""
+def is_named_by(defect: Defect, finding: Any, features: Sequence[str] = ()) -> bool:
+    """Return whether a finding has the right level, the column at fault and a word of the cause, in one piece.
+
+    "Serving looks wrong for age: with age divided by 12 where site is B" is about age, one of the `features`, and not
+    about the site. "It is mostly wrong where site is B" is about the site. Without a column at fault, the title has
+    to say the cause.
+    """
     if finding.level not in defect.levels:
         return False
+    words = [as_pattern(word) for word in defect.words]
     for piece in (finding, *finding.evidence):
-        where = "\n".join((piece.title, piece.about, *piece.columns))
-        if defect.columns and not has_column(where, defect.columns):
+        if not defect.columns:
+            if has_word(piece.title, words):
+                return True
             continue
+        subject = piece.title.partition(" where ")[0]
+        is_about_others = has_column(subject, features) and not has_column(subject, defect.columns)
+        where = "\n".join((piece.title, piece.about, *piece.columns))
         text = "\n".join((piece.title, piece.about, piece.detail))
-        if has_word(text, [as_pattern(word) for word in defect.words]):
+        if has_column(where, defect.columns) and not is_about_others and has_word(text, words):
             return True
     return False
 
@@ -104,7 +114,8 @@ def run_case(item: Defect | Good, seed: int, budget: str = BUDGET, checks: Seque
             alarms = len(result.at_least("concern"))
             incomplete = bool(getattr(result, "incomplete", False))
             if isinstance(item, Defect):
-                naming = next((finding for finding in result.findings if is_named_by(item, finding)), None)
+                features = list(case.data.columns)
+                naming = next((finding for finding in result.findings if is_named_by(item, finding, features)), None)
                 named, by = naming is not None, f"{naming.level}: {naming.title}" if naming else ""
     return Outcome(
         kind=item.kind,

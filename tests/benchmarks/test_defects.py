@@ -116,6 +116,20 @@ def test_a_finding_about_something_else_does_not_count(finding):
     assert not run.is_named_by(make_defect(), finding)
 
 
+def test_the_condition_of_a_finding_is_not_its_subject():
+    title = "Serving looks wrong for fare: multiplied by 7 where distance_km > 4, it fits the labels"
+    finding = FakeFinding(title=title, columns=("fare", "distance_km"))
+    assert not run.is_named_by(make_defect(), finding, ["fare", "distance_km"])
+    group = FakeFinding(title="It is mostly wrong where distance_km > 4", detail="another unit?")
+    assert run.is_named_by(make_defect(), group, ["fare", "distance_km"])
+
+
+def test_a_defect_without_a_column_is_named_in_the_title():
+    defect = make_defect(columns=())
+    assert run.is_named_by(defect, FakeFinding(title="The answers are in another unit"))
+    assert not run.is_named_by(defect, FakeFinding(title="The answers jump", detail="in units of the label"))
+
+
 def test_evidence_of_another_check_counts_where_it_says_both():
     other = FakeFinding(title="Another unit of distance_km", level="advice")
     assert run.is_named_by(make_defect(), FakeFinding(title="Wrong answers", evidence=(other,)))
