@@ -27,6 +27,7 @@ ChangeVerdict = Literal["unchanged", "reseed", "group", "everywhere"]
 MAX_RESEED_SPREAD = 0.5
 #: The share of changed answers beyond which it is not a reseed, whatever the scores say.
 MAX_RESEED_SHARE = 0.25
+MAX_RESEED_SHARE_OF_NUMBERS = 0.4  # that move by a quarter of their spread: boosters on 220 noisy rows reached 0.36
 #: The same for systems without scores, whose rows all count as equally decided.
 MAX_RESEED_SHARE_WITHOUT_SCORES = 0.02
 #: How many times the expected share of changes, and how much more than it, the lower end of the interval in a group must be.
@@ -117,7 +118,7 @@ def judge_changes(
     elif margins is not None and count:
         limit = min(MAX_RESEED_SHARE, float(expect_changes(margins, MAX_RESEED_SPREAD).mean()))
     else:
-        limit = MAX_RESEED_SHARE if losses is not None else MAX_RESEED_SHARE_WITHOUT_SCORES
+        limit = MAX_RESEED_SHARE_OF_NUMBERS if losses is not None else MAX_RESEED_SHARE_WITHOUT_SCORES
     verdict: ChangeVerdict = "unchanged"
     groups: list[ChangedGroup] = []
     if total:
