@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
 from . import words
+from .models import ScoringService
 from .registry import Case, Setting, plant
 
 
-def pick_rows(frame: pd.DataFrame, share: float, seed: int = 0) -> np.ndarray:
-    """Return which rows belong to a share that depends on nothing but their values."""
-    frame = frame[sorted(frame.columns)].astype(str)
-    keys = pd.util.hash_pandas_object(frame, index=False, hash_key=f"{seed:016d}").to_numpy()
+def pick_rows(frame: pd.DataFrame, names: Sequence[str], share: float) -> np.ndarray:
+    """Return which rows belong to a share that depends on nothing but their values in some columns."""
+    columns = {name: frame[name] for name in sorted(names)}
+    texts = {
+        name: (values.astype(float) if pd.api.types.is_numeric_dtype(values) else values).astype(str)
+        for name, values in columns.items()
+    }
+    keys = pd.util.hash_pandas_object(pd.DataFrame(texts), index=False).to_numpy()
     return keys % np.uint64(10_000) < share * 10_000
 
 
@@ -50,17 +57,12 @@ def moved_threshold(setting: Setting, positive: object, threshold: float) -> Cas
     model = setting.fit()
     position = list(model.classes_).index(positive)
 
-    def scores(frame: pd.DataFrame, values: np.ndarray) -> np.ndarray:
-        return values
-
-    from .models import ScoringService
-
     class Decision(ScoringService):
         def predict(self, frame: pd.DataFrame) -> np.ndarray:
             values = self.predict_proba(frame)[:, position]
             return np.where(values > threshold, self.classes_[position], self.classes_[1 - position])
 
-    return setting.case(Decision(model, scores=scores))
+    return setting.case(Decision(model))
 
 
 @plant(
@@ -93,7 +95,8 @@ def still_logarithms(setting: Setting) -> Case:
     columns=(),
 )
 def default_answers(setting: Setting, share: float, default: object) -> Case:
-    return setting.serve(after=lambda frame, answers: np.where(pick_rows(frame, share), default, answers))
+    names = list(setting.inputs(setting.test).columns)
+    return setting.serve(after=lambda frame, answers: np.where(pick_rows(frame, names, share), default, answers))
 
 
 @plant(
