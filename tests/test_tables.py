@@ -92,6 +92,7 @@ def _read_all_tables() -> dict[str, Any]:
     """Return what each data file of the package is read as."""
     from datamorphic.audit import check, columns
     from datamorphic.audit.checks.repairs.changes import read_units
+    from datamorphic.audit.checks.table.limits import read_limit_words
     from datamorphic.data import learners, pattern_examples, products, sentences
     from datamorphic.data.loans import attributes, freddie_mac, german_credit
     from datamorphic.relations.catalogue.first_names import FIRST_NAMES
@@ -107,6 +108,7 @@ def _read_all_tables() -> dict[str, Any]:
     return {
         "audit/checks/checks.toml": check.read_facts().checks,
         "audit/checks/repairs/units.toml": read_units(),
+        "audit/checks/table/words.toml": read_limit_words().age_words,
         "audit/columns.toml": columns.read_words().protected_words,
         "data/example_systems.toml": pattern_examples.example_systems,
         "data/loans/freddie_mac.csv": freddie_mac.list_origination_fields(),

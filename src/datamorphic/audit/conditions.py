@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._text import format_short
+from ..space.dates import DateColumn
 from ..space.features import Categorical
 from ..space.points import Points
 from ..space.text_feature import Text
@@ -30,22 +33,25 @@ class RowCondition:
     feature: int
     text: str
     inside: Mask
+    is_threshold: bool = False  # rather than a category, a single value or missing
 
 
-def build_conditions(points: Points, min_rows: int) -> list[RowCondition]:
+def build_conditions(points: Points, min_rows: int, dates: Sequence[DateColumn] = ()) -> list[RowCondition]:
     """Return the conditions on single features: categories, values, thresholds, and missing values.
 
-    Those of fewer than `min_rows` rows are left out.
+    Those of fewer than `min_rows` rows are left out. `dates` are the features that are days since a date.
     """
+    date_columns = {column.name: column for column in dates}
     by_feature: list[list[RowCondition]] = []
     for column in points.space.scalars:
         feature = points.space.features[column]
         codes, name = points.codes[:, column], feature.name
         missing = np.isnan(codes)
         masks: list[tuple[str, Mask]] = [(f"{name} is missing", missing)]
+        thresholds: list[tuple[str, Mask]] = []
         values, counts = np.unique(codes[~missing], return_counts=True)
         if isinstance(feature, Text):
-            masks += _build_text_masks(feature, codes)
+            thresholds += _build_text_masks(feature, codes)
         elif isinstance(feature, Categorical):
             frequent = values[np.argsort(-counts, kind="stable")[:MAX_CATEGORIES]]
             masks += [(f"{name} is {format_label(feature.values[int(code)])}", codes == code) for code in frequent]
@@ -53,12 +59,12 @@ def build_conditions(points: Points, min_rows: int) -> list[RowCondition]:
             if len(values) <= MAX_VALUES_AS_CATEGORIES:
                 masks += [(f"{name} is {format_short(float(value))}", codes == value) for value in values]
             for threshold in _choose_thresholds(codes[~missing], feature.kind == "integer"):
-                text = format_short(float(threshold))
-                masks += [(f"{name} ≤ {text}", codes <= threshold), (f"{name} > {text}", codes > threshold)]
+                text = _format_threshold(threshold, date_columns.get(name))
+                thresholds += [(f"{name} ≤ {text}", codes <= threshold), (f"{name} > {text}", codes > threshold)]
         by_feature.append(
             [
-                RowCondition(feature=column, text=text, inside=inside)
-                for text, inside in masks
+                RowCondition(feature=column, text=text, inside=inside, is_threshold=number >= len(masks))
+                for number, (text, inside) in enumerate([*masks, *thresholds])
                 if inside.sum() >= min_rows and not inside.all()
             ]
         )
@@ -67,6 +73,13 @@ def build_conditions(points: Points, min_rows: int) -> list[RowCondition]:
     return [condition for part in by_feature for condition in (part[:limit] if total > MAX_CONDITIONS else part)][
         :MAX_CONDITIONS
     ]
+
+
+def _format_threshold(threshold: float, date: DateColumn | None) -> str:
+    if date is None:
+        return format_short(float(threshold))
+    moment = date.first + pd.to_timedelta(threshold, unit="D")
+    return f"{moment:%Y-%m-%d}" if date.whole_days else f"{moment:%Y-%m-%d %H:%M}"
 
 
 def _build_text_masks(feature: Text, codes: Floats) -> list[tuple[str, Mask]]:

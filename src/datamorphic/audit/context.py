@@ -29,6 +29,7 @@ from ..runs.engine_base import Engine
 from ..runs.engines import PersistentEngine
 from ..runs.flow import Budget, ask
 from ..space.constraints import Constraint
+from ..space.dates import DateColumn
 from ..space.outputs import Outputs
 from ..space.points import Points
 from ..space.space import Space
@@ -264,6 +265,11 @@ class CheckContext:
         return self.inputs.space
 
     @property
+    def date_columns(self) -> Sequence[DateColumn]:
+        """The columns of dates, which are days since a date in the space."""
+        return getattr(self.sut, "date_columns", ())
+
+    @property
     def columns(self) -> tuple[int, ...]:
         """The positions of the features that are columns: not those of images and sequences."""
         return self.space.scalars
@@ -279,7 +285,7 @@ class CheckContext:
     @cached_property
     def identifiers(self) -> dict[str, ColumnRole]:
         """The columns that look like identifiers of rows. Dates are not, even if no two rows have the same one."""
-        dates = {column.name for column in getattr(self.sut, "date_columns", ())}
+        dates = {column.name for column in self.date_columns}
         return {name: role for name, role in find_identifiers(self.inputs).items() if name not in dates}
 
     def suspect_columns(self, findings: Iterable[Finding]) -> None:

@@ -28,7 +28,9 @@ MODEL_LEAD = (
     "This page reports how a model behaves. No correct answers were needed: inputs were changed in ways that must not matter, or "
     "may matter in one direction only, and the answers were compared. Where possible, a finding shows an input that reproduces it."
 )
-DATA_LEAD = "This page reports what a table itself shows, without a model. Every finding names rows or columns to look at."
+DATA_LEAD = (
+    "This page reports what a table itself shows, without a model. Every finding names rows or columns to look at."
+)
 MAX_FACT_CHARACTERS = 600
 MAX_FURTHER_EXAMPLES = 5  # one sentence each, after the first
 MAX_BRIEF_FINDINGS = 100

@@ -318,7 +318,9 @@ class AuditResult(BaseResult):
         beside the file and must not move.
         """
         if self.words.get("data_only"):
-            raise UsageError("A pytest file pins the answers of a model, and only data were tested. Test a model, or use to_junit().")
+            raise UsageError(
+                "A pytest file pins the answers of a model, and only data were tested. Test a model, or use to_junit()."
+            )
         return load_renderer("audit.pytest_file:write_test_file")(self, Path(path))
 
     def log_to_mlflow(self) -> None:

@@ -21,8 +21,8 @@ from .learner import LEARNING
 from .memorisation import MEMORISATION
 from .metamorphisms import METAMORPHISMS
 from .numbers import NUMBERS
-from .repairs.check import REPAIRS
 from .recall import RECALL
+from .repairs.check import REPAIRS
 from .response.check import RESPONSE
 from .scores import CALIBRATION, SCORES
 from .slices import SLICES

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import numpy as np
+
 from ..._lazy import pd
 from ..._text import pluralise
 from ...core.result import Finding, count_rows, format_share
@@ -12,6 +14,7 @@ from ...space.labels import to_label_key
 from ..case_text import format_label
 from ..check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check
 from ..context import CheckContext
+from ..rivals import MAX_COARSE_OUTPUTS
 
 MIN_DISTINCT_INPUTS = 10  # fewer do not allow a judgement
 RARE_LABEL_SHARE = 0.01  # of the labels; a class this rare need not be predicted
@@ -30,8 +33,10 @@ def check_classes(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     if truth and not {to_label_key(label) for label in truth} & vocabulary:
         basis += "; the labels of the data are not classes of the model, and were ignored"
         truth = Counter()
+    levels = context.probabilities
+    is_simple = levels is not None and len(np.unique(np.round(levels, 9), axis=0)) <= MAX_COARSE_OUTPUTS
     findings = [
-        _build_finding(label, truth)
+        _build_finding(label, truth, is_simple)
         for label in {to_label_key(value): value for value in [*declared_labels, *truth]}.values()
         if to_label_key(label) not in predicted_labels
     ]
@@ -56,7 +61,8 @@ def check_classes(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     return CheckFindings(basis=basis, findings=findings)
 
 
-def _build_finding(label: object, truth: Counter[Any]) -> Finding:
+def _build_finding(label: object, truth: Counter[Any], is_simple: bool) -> Finding:
+    """Return advice about a rare class or a model of few decisions, which may have no place for it, and a concern otherwise."""
     count = truth.get(label, 0)
     rare = 0 < count < max(RARE_LABEL_COUNT, RARE_LABEL_SHARE * truth.total())
     presence = "The model declares it"
@@ -67,7 +73,7 @@ def _build_finding(label: object, truth: Counter[Any]) -> Finding:
         **get_facts("classes.unpredicted"),
         about=str(label),
         title=f"The class {format_label(label)} is never predicted",
-        level="advice" if rare else "concern",
+        level="advice" if rare or is_simple else "concern",
         confidence=0.95 if count else 0.8,
         detail=f"{presence}, but it is never the answer to given or generated inputs.",
         **count_rows(count, truth.total() if count else 0),

@@ -76,7 +76,7 @@ def check_slices(context: CheckContext, budget: CheckBudget) -> CheckFindings:
         return CheckFindings(basis=reason, conclusive=False, skip_reason="inapplicable")
     data = rivals.data
     first_half = np.random.default_rng([context.seed, 31]).permutation(len(data.rows)) < len(data.rows) // 2
-    conditions = build_conditions(data.points, 2 * MIN_GROUP_ROWS)
+    conditions = build_conditions(data.points, 2 * MIN_GROUP_ROWS, context.date_columns)
     excess = data.errors - data.reference_errors
     groups, looked_at = _find_groups(conditions, data.errors, first_half)
     excess_groups, looked_at_again = _find_groups(conditions, excess, first_half)
@@ -361,10 +361,12 @@ def _judge_numbers(
         and mean - margin > constant_mean
         and reference_mean <= MAX_REFERENCE_RATIO * mean
     )
-    is_defect = is_useless or losses is not None
+    # Where a quantity is large, honest models may be far off; a kind of rows is another matter.
+    is_kind = any(not condition.is_threshold for condition in group.conditions)
+    is_defect = losses is not None and (is_useless or is_kind)
     large = int((errors > np.quantile(data.errors, 0.9)).sum())
     title = f"Its errors are {'far ' if is_defect else ''}larger where {group.text}"
-    if losses is not None and not is_useless:
+    if is_defect and not is_useless:
         title = f"Its errors are far larger than the data require where {group.text}"
     difference = mean - mean_outside
     detail = (

@@ -59,9 +59,7 @@ def _repair_inputs(search: RepairSearch, answer_repair: Repair | None) -> list[F
     """Return findings about changes of the inputs: the best, then the best beside it; none if one of the answers explains more."""
     findings: list[Finding] = []
     context = search.context
-    changes = _put_influential_first(
-        context, list_changes(context.inputs, context.reference, getattr(context.sut, "date_columns", ()))
-    )
+    changes = _put_influential_first(context, list_changes(context.inputs, context.reference, context.date_columns))
     try:
         while len(findings) < len(LEAST_LOSSES) and search.is_worth_a_search(LEAST_LOSSES[len(findings)]):
             repair = search.find_repair(changes, AssignmentFinder())

@@ -54,7 +54,7 @@ NEAR_TIE = 1.64  # standard errors between two changes that explain about the sa
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Trial:
+class ChangeTrial:
     """A change of all rows or of a group, with the losses after it."""
 
     change: ColumnChange
@@ -109,7 +109,7 @@ class RepairSearch:
         order = np.random.default_rng([self.context.seed, 41]).permutation(len(self.losses))
         half = len(order) // 2
         self.search_rows, self.test_rows = np.sort(order[:half]), np.sort(order[half:])
-        self.conditions = build_conditions(self.data.points, MIN_CONDITION_ROWS)
+        self.conditions = build_conditions(self.data.points, MIN_CONDITION_ROWS, self.context.date_columns)
 
     # -- queries -------------------------------------------------------------------------------------------------------
 
@@ -266,7 +266,7 @@ class RepairSearch:
         )
         return np.concatenate([wrong[:wrong_count], right[:right_count]]), weights
 
-    def _rank(self, losses: Mapping[ColumnChange, Losses], rows: RowNumbers, weights: Floats) -> list[Trial]:
+    def _rank(self, losses: Mapping[ColumnChange, Losses], rows: RowNumbers, weights: Floats) -> list[ChangeTrial]:
         """Return each change with the group of rows in which it helps most clearly, and without a group; the clearest first."""
         plain: dict[bytes, ColumnChange] = {}  # of changes with the same effect the plainest
         for change in sorted(losses, key=lambda change: (not change.similar, change.plainness, len(change.columns))):
@@ -289,15 +289,18 @@ class RepairSearch:
         benefits = sums - penalties * errors
         space = self.data.points.space
         owners = np.array([space.names[condition.feature] for condition in self.conditions], dtype=object)
-        for number, change in enumerate(usable):  # part of a coding is no change of its own
-            if len(change.columns) == 1 and space.features[space.position(change.columns[0])].kind == "categorical":
-                benefits[number, 1:][owners == change.columns[0]] = -np.inf
+        describes_kind = np.array([is_about_kind(self.context, condition) for condition in self.conditions], dtype=bool)
+        for number, change in enumerate(usable):
+            is_coding = any(space.features[space.position(name)].kind == "categorical" for name in change.columns)
+            is_own = np.isin(owners, change.columns)
+            # A part of a coding is no change of its own. Where another number is large, nobody uses another unit.
+            benefits[number, 1:][np.where(is_own, is_coding, ~describes_kind)] = -np.inf
         trials = []
         for number, (change, values) in enumerate(usable.items()):
             best = int(benefits[number].argmax())
             for place in dict.fromkeys((best, 0)):
                 trials.append(
-                    Trial(
+                    ChangeTrial(
                         change=change,
                         condition=self.conditions[place - 1] if place else None,
                         losses=values,
@@ -307,7 +310,7 @@ class RepairSearch:
                 )
         return sorted(trials, key=lambda trial: -trial.benefit)
 
-    def _take_some_per_column(self, trials: Sequence[Trial]) -> Iterator[Trial]:
+    def _take_some_per_column(self, trials: Sequence[ChangeTrial]) -> Iterator[ChangeTrial]:
         counts: dict[tuple[str, ...], int] = {}
         seen: set[ColumnChange] = set()  # of similar changes, the first
         for trial in trials:
@@ -319,9 +322,9 @@ class RepairSearch:
             if counts[trial.change.columns] <= MAX_CHANGES_PER_COLUMN:
                 yield trial
 
-    def _confirm(self, trials: Sequence[Trial], test_losses: Mapping[ColumnChange, Losses]) -> Repair | None:
+    def _confirm(self, trials: Sequence[ChangeTrial], test_losses: Mapping[ColumnChange, Losses]) -> Repair | None:
         """Test changes on the other half, and return the plainest of those that explain about as much as the best."""
-        confirmed: list[tuple[Trial, Gain, Floats]] = []
+        confirmed: list[tuple[ChangeTrial, Gain, Floats]] = []
         unchanged = test_losses.get(NO_CHANGE)
         rows = self.test_rows
         for place, trial in enumerate(trials):  # the clearest may use half of the significance, and so on
@@ -340,7 +343,7 @@ class RepairSearch:
             return None
         _, _, best = min(confirmed, key=lambda item: item[2].sum())
 
-        def find_place(item: tuple[Trial, Gain, Floats]) -> tuple[bool, bool, bool, int, float]:
+        def find_place(item: tuple[ChangeTrial, Gain, Floats]) -> tuple[bool, bool, bool, int, float]:
             trial, _, losses = item
             excess = losses - best
             is_far = float(excess.sum()) > NEAR_TIE * float(excess.std()) * np.sqrt(len(excess))
@@ -367,6 +370,12 @@ class RepairSearch:
             and gain.reduction.low >= MIN_CERTAIN_REDUCTION
             and gain.is_balanced
         )
+
+
+def is_about_kind(context: CheckContext, condition: RowCondition) -> bool:
+    """Tell whether a condition names a kind of rows (a category, few values, missing, a time), and no threshold of a quantity."""
+    name = context.space.names[condition.feature]
+    return any(column.name == name for column in context.date_columns) or not condition.is_threshold
 
 
 class CodingFinder:

@@ -50,6 +50,9 @@ class SingleValue:
 
 
 def _list_special_values(context: CheckContext, response: Response) -> Codes:
+    """Return values that may have a rule of their own; none of a date, whose days differ by week and season."""
+    if any(column.name == response.feature for column in context.date_columns):
+        return np.empty(0)
     own_values = context.inputs.codes[:, response.column]
     values, counts = np.unique(own_values[~np.isnan(own_values)], return_counts=True)
     order = np.argsort(-counts, kind="stable")[:MAX_FREQUENT_VALUES]

@@ -191,19 +191,20 @@ def find_shifted_rows(table: TableProfile) -> Iterator[Finding]:
         )
         if not MIN_SHIFTED_ROWS <= rows.sum() <= MAX_SHIFTED_SHARE * len(table):
             continue
-        shown = [columns[place] for place in np.flatnonzero(is_shifted[rows].mean(axis=0) >= 0.5).tolist()]
-        if len(shown) < MIN_SHIFTED_COLUMNS:
+        shifted_columns = [columns[place] for place in np.flatnonzero(is_shifted[rows].mean(axis=0) >= 0.5).tolist()]
+        if len(shifted_columns) < MIN_SHIFTED_COLUMNS:
             continue
         table.shifted = rows
         side = "left" if offset == 1 else "right"
         yield build_finding(
             "shifted",
             table,
-            shown,
+            shifted_columns,
             rows,
             about="rows",
-            title=f"{int(rows.sum()):,} rows are shifted by one column, from {shown[0].name} to {shown[-1].name}",
-            detail=f"In {format_count(int(rows.sum()), len(table))}, {format_names([c.name for c in shown])} have values that are rare "
+            title=f"{int(rows.sum()):,} rows are shifted by one column, from {shifted_columns[0].name} to {shifted_columns[-1].name}",
+            detail=f"In {format_count(int(rows.sum()), len(table))}, {format_names([c.name for c in shifted_columns])} "
+            "have values that are rare "
             f"there and usual in the column to the {side} of each.",
         )
 

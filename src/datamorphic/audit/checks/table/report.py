@@ -65,9 +65,9 @@ def format_value(column: ColumnProfile, position: int) -> str:
 
 def format_names(names: Sequence[str]) -> str:
     """Return names in a sentence, the first of many."""
-    shown = list(names[:MAX_NAMES])
-    rest = len(names) - len(shown)
-    return join_names(shown) if not rest else f"{', '.join(shown)} and {rest:,} more"
+    first_names = list(names[:MAX_NAMES])
+    rest = len(names) - len(first_names)
+    return join_names(first_names) if not rest else f"{', '.join(first_names)} and {rest:,} more"
 
 
 def format_count(count: int, total: int) -> str:
