@@ -34,8 +34,10 @@ NOTES = (
     "in the comparison.",
     "A defect counts as named by `dm.test` if a fault or concern (for a few harmless kinds also advice) has the column at fault and a "
     "word of the cause. For other tools it is enough that a failed condition, test or issue names the column, or, where no "
-    "column is at fault, has a word of the cause. A finding that the tool also has about a good model on the same data does not count.",
+    "column is at fault, has a word of the cause. A finding that the tool also has about a good model on the same data does not count. "
+    "Seconds are wall time.",
 )
+SHORT_NOTE = "The suite of defects, and the rule for what counts as named, are those of Deepchecks."
 
 Look = Callable[[Case, bool], list[str]]
 

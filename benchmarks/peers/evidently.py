@@ -10,7 +10,7 @@ from .figures import Figure
 TITLE, DISTRIBUTION = "Evidently", "evidently"
 REQUIREMENTS = ("evidently==0.7.23", "pandas==2.3.3")  # it cannot be imported with pandas 3
 NOTES = (
-    *defects.NOTES,
+    defects.SHORT_NOTE,
     "Evidently compares the halves with its preset for drift, and the answers with the labels of the test half by its preset for "
     "classification or regression, both with the tests that it generates by default. Failed tests are its findings. Its preset for a "
     "summary of the data is left out: tests of means and quantiles within 10% of the training data fail for every good model here.",

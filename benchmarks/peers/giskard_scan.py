@@ -16,7 +16,7 @@ from .figures import Figure
 TITLE, DISTRIBUTION = "Giskard scan", "giskard"
 REQUIREMENTS = ("giskard==2.19.2", "numpy<2", "pandas==2.2.3", "scikit-learn==1.5.2", "setuptools<81")
 NOTES = (
-    *defects.NOTES,
+    defects.SHORT_NOTE,
     "Giskard scans the model with the test half, as it has no use for the training half. Where a service gives no "
     "probabilities, its answers count as sure. Issues of any level are its findings.",
 )
