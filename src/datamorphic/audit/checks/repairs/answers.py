@@ -33,6 +33,7 @@ Floats = npt.NDArray[np.float64]
 THRESHOLDS = tuple(round(0.05 * step, 2) for step in range(1, 20))
 ROW_SHIFTS = (1, -1, 2, -2)
 MAX_SWAPPED_CLASSES = 6
+MIN_USUAL_THRESHOLD_SHARE = 0.99  # of the answers that are the more probable class: then no threshold was moved
 MIN_FITTED_FACTOR_CHANGE = 0.05
 MIN_GROUP_ROWS = 30  # for a factor that is fitted to a group
 
@@ -53,7 +54,7 @@ def list_answer_losses(
         losses |= dict(_change_numbers(own, judge.truth, search_rows, conditions))
     else:
         losses |= dict(_rename_classes(own, judge, search_rows))
-        losses |= dict(_move_threshold(context, data, judge))
+        losses |= dict(_move_threshold(context, data, judge, own))
     return losses
 
 
@@ -103,9 +104,9 @@ def _rename_classes(own: Floats, judge: LabelJudge, search_rows: RowNumbers) -> 
 
 
 def _move_threshold(
-    context: CheckContext, data: JudgedRows, judge: LabelJudge
+    context: CheckContext, data: JudgedRows, judge: LabelJudge, own_answers: Floats
 ) -> Iterator[tuple[ColumnChange, Floats]]:
-    """Yield the answers of two classes by other thresholds of the probability."""
+    """Yield the answers of two classes by other thresholds of the probability, unless the more probable class is answered."""
     classes = context.sut.labels
     if context.probabilities is None or context.score_rows is None or classes is None or len(classes) != 2:
         return
@@ -117,6 +118,8 @@ def _move_threshold(
     if np.isnan(own).any():
         return
     first, second = judge.codes.encode(list(classes))
+    if np.mean(np.where(own >= 0.5, second, first) == own_answers) >= MIN_USUAL_THRESHOLD_SHARE:
+        return
     for threshold in THRESHOLDS:
         answers = np.where(own >= threshold, second, first)
         text = f"{judge.codes.labels[int(second)]} answered from a probability of {threshold:g} on"
