@@ -789,7 +789,8 @@ UNTRIED_CLASSES = {
     "its methods take numbers of stored runs": "Store",
     "another name of AuditResult": "Result",
     "records; what all results have is tried with Front": (
-        "CaseStatistics GeneratedGroups LawReport Measure Mutation ScriptResult Selection Simulation Study StudyOverview"
+        "CaseStatistics GeneratedGroups LawReport Measure ModelComparison Mutation ScriptResult Selection Simulation Study "
+        "StudyOverview"
     ),
 }
 UNTRIED_METHODS = {

@@ -66,8 +66,9 @@ VALUES: dict[str, Callable[[str], Iterable[str]]] = {
     "program_or_model": lambda start: _add_prefix("program:", PROGRAMS, start),
     # without names that need quotes, which a shell does not complete
     "only": _offer(
-        "adequacy answers baseline batches borders calibration classes curves dependence duplicates identifiers interface invariant "
-        "leaks learning memorisation metamorphisms monotone pixels protected recall repeats response scores slices suggestions texts"
+        "adequacy answers baseline batches borders calibration classes curves dependence drift duplicates edges identifiers "
+        "interface invariant leaks learning memorisation metamorphisms monotone numbers pixels protected recall repairs repeats "
+        "response scores slices suggestions table texts"
     ),
     "region": _offer("block strip point"),
     "scenario": _offer("A1 A2 A3 A4 A5 B1 B2 B3 C1 C2 C3 C4 C5"),

@@ -95,7 +95,7 @@ def compare(options: CompareOptions, execution: Execution[ComparisonContext]) ->
     >>> def new(frame):
     ...     return np.where((frame.income > 40) & (frame.age > 26), "yes", "no")
     >>> [group.text for group in dm.compare(old, new, loans).groups]
-    ['age ≤ 26 and income > 42']
+    ['age ≤ 25 and income > 43']
     """
     context = execution.subject
     if options.same:

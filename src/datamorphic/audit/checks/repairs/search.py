@@ -5,6 +5,7 @@ The losses of a row under a change also tell what the change would do to a group
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ from ...check import CheckBudget, run_flow
 from ...conditions import RowCondition, build_conditions
 from ...context import CheckContext, round_down
 from ...judged_rows import JudgedRows
-from .changes import NO_CHANGE, SUBSTITUTED, ColumnChange
+from .changes import FITTED, NO_CHANGE, SUBSTITUTED, ColumnChange
 from .judge import Gain, LabelJudge, Losses
 
 Floats = npt.NDArray[np.float64]
@@ -46,6 +47,7 @@ SIGNIFICANCE = 0.01  # of all confirmed changes together
 MIN_REDUCTION = 0.10  # of the losses
 MIN_CERTAIN_REDUCTION = 0.04  # at the lower end of the interval
 MIN_EXPLAINED_LOSS = 0.35  # of the errors beyond those of the quick model
+MIN_EXPLAINED_LOSS_IF_FITTED = 0.75  # a weak model gets better by some number
 MIN_REDUCTION_OTHERWISE = (
     0.3  # of the losses, if the model is not worse than the quick one or the change explains less of it
 )
@@ -334,7 +336,7 @@ class RepairSearch:
             old = unchanged or Losses(errors=self.losses[rows])
             new = old.change_where(inside[rows], test_losses[trial.change])
             gain = self.judge.compare(old, new, rows)
-            if self._is_clear(gain, SIGNIFICANCE / 2 ** (place + 1)):
+            if self._is_clear(trial, gain, SIGNIFICANCE / 2 ** (place + 1)):
                 losses = self.losses.copy()
                 losses[self.search_rows] = np.where(inside[self.search_rows], trial.losses, losses[self.search_rows])
                 losses[rows] = new.errors
@@ -360,10 +362,14 @@ class RepairSearch:
             runners_up=tuple((other.text, other_gain) for other, other_gain, _ in confirmed[1:]),
         )
 
-    def _is_clear(self, gain: Gain, significance: float) -> bool:
+    def _is_clear(self, trial: ChangeTrial, gain: Gain, significance: float) -> bool:
         lost = float(self.losses.mean() - self.data.reference_errors.mean())
-        explains_loss = lost > 0 and gain.before - gain.after >= MIN_EXPLAINED_LOSS * lost
-        least = MIN_REDUCTION if explains_loss else MIN_REDUCTION_OTHERWISE
+        is_fitted = trial.change.plainness == FITTED
+        least_explained = MIN_EXPLAINED_LOSS_IF_FITTED if is_fitted else MIN_EXPLAINED_LOSS
+        explains_loss = lost > 0 and gain.before - gain.after >= least_explained * lost
+        least = MIN_REDUCTION
+        if not explains_loss:
+            least = math.inf if is_fitted else MIN_REDUCTION_OTHERWISE
         return (
             gain.p_value <= significance
             and gain.reduction.value >= least
