@@ -20,7 +20,7 @@ from ..context import CheckContext
 from ..judged_rows import JudgedRows
 from ..labels import UNMATCHED_LABELS
 from ..reference_model import MIN_REFERENCE_ROWS
-from ..rivals import Rivals, collect_rivals, mark_explained_rows
+from ..rivals import Rivals, collect_rivals, get_explained_rows, mark_explained_rows
 
 Mask = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -36,6 +36,7 @@ MIN_DIFFERENCE = 0.05  # of the error rates inside and outside, at the lower end
 MIN_NUMERIC_RATIO = 1.5  # of the mean errors of numbers inside and outside, for advice
 MIN_NUMERIC_ERROR = 0.01  # of the standard deviation of the labels: smaller errors do not matter
 MAX_REFERENCE_RATIO = 2 / 3  # of the reference model's errors to the model's, where the data allow better
+MAX_EXPLAINED_SHARE = 0.4  # of the errors of a group that a finding of an earlier check explains
 MAX_DEFECTS = 3
 # A group that is not mostly wrong is a concern if it is special: the model is much worse there than the quick model, and not
 # elsewhere, and than plain models of its own kind.
@@ -87,6 +88,8 @@ def check_slices(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     )
     findings: list[Finding] = []
     used = np.zeros(len(data.rows), dtype=bool)
+    explained = get_explained_rows(context)[data.rows]  # by a finding of an earlier check
+    groups = [group for group in groups if not _is_explained(group, data, explained)]
     for group in sorted(groups, key=lambda group: (group.excess_p_value, group.p_value)):
         finding = _judge_group(context, budget, group, rivals, ~first_half, used)
         if finding is not None and finding.level == "concern" and len(findings) < MAX_DEFECTS:
@@ -104,6 +107,12 @@ def check_slices(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     elif len(data.rows) < min(FEW_ROWS, len(context.inputs) // 2):
         return CheckFindings(basis=f"{basis}; there was no time for more", conclusive=False, skip_reason="budget spent")
     return CheckFindings(basis=basis, findings=findings)
+
+
+def _is_explained(group: _Group, data: JudgedRows, explained: Mask) -> bool:
+    """Tell whether most errors of a group have a cause that is reported already."""
+    errors = data.errors[group.inside]
+    return float(errors[explained[group.inside]].sum()) > MAX_EXPLAINED_SHARE * float(errors.sum())
 
 
 # -- the groups --------------------------------------------------------------------------------------------------------

@@ -16,8 +16,9 @@ from ...context import CheckContext
 from ...judged_rows import JudgedRows, collect_judged_rows
 from ...labels import UNMATCHED_LABELS
 from ...reference_model import MIN_REFERENCE_ROWS
+from ...rivals import mark_explained_rows
 from .answers import list_answer_losses
-from .changes import ColumnChange, list_changes
+from .changes import USUAL, ColumnChange, list_changes
 from .codings import AssignmentFinder
 from .judge import LabelJudge
 from .search import Repair, RepairSearch
@@ -46,6 +47,7 @@ def check_repairs(context: CheckContext, budget: CheckBudget) -> CheckFindings:
         skipped = True
     if answer_repair is not None and not findings:
         findings = [_build_answer_finding(search, answer_repair)]
+        _mark_rows(search, answer_repair)
     basis = f"{pluralise(search.tried, 'change')} tried on {pluralise(len(search.search_rows), 'row')}"
     return CheckFindings(
         basis=f"{basis}; there was no time for more" if skipped else basis,
@@ -66,6 +68,7 @@ def _repair_inputs(search: RepairSearch, answer_repair: Repair | None) -> list[F
             if repair is None or (not findings and explains_more(answer_repair, repair)):
                 break
             findings.append(_build_finding(search, repair))
+            _mark_rows(search, repair)
             search.accept(repair)
             changes = [change for change in changes if not set(change.columns) & set(repair.columns)]
     except BudgetSpent:
@@ -74,8 +77,13 @@ def _repair_inputs(search: RepairSearch, answer_repair: Repair | None) -> list[F
     return findings
 
 
+def _mark_rows(search: RepairSearch, repair: Repair) -> None:
+    """Remember the rows whose errors a repair explains, so that no other check reports them once more."""
+    mark_explained_rows(search.context, search.data.rows[search.losses > repair.losses])
+
+
 def _put_influential_first(context: CheckContext, changes: list[ColumnChange]) -> list[ColumnChange]:
-    """Return changes by the influence of their columns, without those of numbers that have none."""
+    """Return changes by the influence of their columns, for slow systems; a column that is misread may have none."""
     influence = context.influence
     if influence is None:
         return changes
@@ -83,13 +91,16 @@ def _put_influential_first(context: CheckContext, changes: list[ColumnChange]) -
         name: influence.compute_share(name) + 0.01 * float(influence.score_changed[name].mean())
         for name in influence.changed
     }
-    useful = [change for change in changes if change.risky or any(shares.get(name, 1.0) > 0 for name in change.columns)]
-    return sorted(useful, key=lambda change: -max(shares.get(name, 1.0) for name in change.columns))
+    return sorted(changes, key=lambda change: -max(shares.get(name, 1.0) for name in change.columns))
 
 
 def explains_more(repair: Repair | None, other: Repair) -> bool:
-    """Tell whether a repair explains clearly more than another one."""
-    return repair is not None and repair.gain.reduction.value > other.gain.reduction.high
+    """Tell whether a repair of the answers explains more than one of the inputs: clearly more, unless it is plain itself."""
+    if repair is None:
+        return False
+    is_plain = repair.condition is None and repair.change.plainness <= USUAL
+    reduction = other.gain.reduction
+    return repair.gain.reduction.value >= (reduction.value if is_plain else reduction.high)
 
 
 # -- findings ----------------------------------------------------------------------------------------------------------
