@@ -49,6 +49,7 @@ NEW_CATEGORY = "never seen before"
 RANDOM_STREAM = 175
 
 MIN_DIFFERENT_SHARE = 0.5  # of the rows whose scores tell two values apart, so that equal answers mean something
+MIN_NOTICED_SHARE = 0.02  # of the rows that get another answer, for a concern about an unusual category
 MIN_AFFECTED_SHARE = 0.15  # of the rows that get another answer because of the value, at the lower end of the interval
 MIN_AFFECTED_SHARE_OF_MISSING = 0.05
 MIN_DISTINCT_ANSWERS = 6  # along a column: a tree with fewer splits may send missing values to one end by chance
@@ -369,10 +370,11 @@ def _judge_unseen(
     changes = np.stack([interview.find_changes(new, outputs) for outputs in others])
     changed = changes.mean(axis=0) > 0.5  # another answer than most other categories get
     count, total = int(changed.sum()), len(changed)
-    is_severe = compute_wilson_interval(count, total)[0] >= MIN_AFFECTED_SHARE
-    # an encoder without a code for unseen categories before trees answers them as the first one in order, and a majority is
-    # what a model falls back to: both are known and often accepted
-    is_usual = values[twin] == min(values) or twin == 0
+    least_share = compute_wilson_interval(count, total)[0]
+    is_severe = least_share >= MIN_AFFECTED_SHARE
+    # an encoder without a code for unseen categories before trees answers them as the first or last one in order, and a
+    # majority is what a model falls back to: both are known and often accepted
+    is_usual = values[twin] in (min(values), max(values)) or twin == 0 or least_share < MIN_NOTICED_SHARE
     level: Level = "concern" if (is_severe or not is_usual) and not _declares_unknown(interview.context) else "advice"
     if level == "advice" and not is_severe:
         return []
