@@ -88,6 +88,7 @@ def test(options: TestOptions, execution: Execution[CheckContext]) -> AuditResul
         outcomes = run_checks(context, checks, options.only, [progress, memory], is_stopped=interrupts.is_stopped)
         if context.has_data:
             outcomes = locate_examples(outcomes, subject.seeds, context.column_relations, subject.rows)
+        clock.stop()
     if slowdown >= MIN_BUSY_SLOWDOWN:
         context.notes.append(
             f"The machine was busy: computing took {format_short(float(f'{slowdown:.2g}'))} times as long as usual. So the budget "

@@ -23,6 +23,7 @@ from ..case_text import extract_case, format_answer, format_case, format_label, 
 from ..check import CheckBudget, CheckFindings, get_facts, make_check, run_flow
 from ..context import CheckContext
 from ..labels import UNMATCHED_LABELS, align_labels, find_missing_labels
+from ..rivals import get_explained_rows
 
 FloatMatrix = npt.NDArray[np.float64]
 
@@ -42,6 +43,9 @@ TWO_RULE_MODELS = {
     "TunedThresholdClassifierCV": "it decides at a threshold of its own",
 }
 
+MAX_EXPLAINED_SHARE = (
+    0.05  # of the rows, whose errors another finding explains; with more, probabilities cannot be right
+)
 MIN_CALIBRATION_ROWS = 100
 CALIBRATION_BINS = 10
 CALIBRATION_SIGNIFICANCE = 0.001
@@ -388,6 +392,12 @@ def check_calibration(context: CheckContext, budget: CheckBudget) -> CheckFindin
         return CheckFindings(basis="there are no valid probabilities", conclusive=False, skip_reason="inapplicable")
     usable = ~np.isnan(scores).any(axis=1) & ~find_missing_labels(context.truth[rows])
     rows, scores = rows[usable], scores[usable]
+    if get_explained_rows(context)[rows].sum() > MAX_EXPLAINED_SHARE * len(rows):
+        return CheckFindings(
+            basis="many errors have a cause that is reported: remove it first",
+            conclusive=False,
+            skip_reason="inapplicable",
+        )
     texts = (
         align_labels(context.truth[rows], to_object_array(labels)[scores.argmax(axis=1)], labels) if len(rows) else None
     )
