@@ -548,7 +548,7 @@ def test_a_system_that_cannot_take_a_batch():
         return ["a"]
 
     result = dm.test(one_only, PEOPLE.head(30), "decision", only="answers", budget="300 runs")
-    assert result.findings[0].title == "It fails on a batch, but answers its rows in smaller batches"
+    assert result.findings[0].title == "The model fails on a batch, but answers its rows in smaller batches"
 
 
 @pytest.mark.slow

@@ -51,7 +51,7 @@ def test_a_new_category_that_costs_accuracy():
     data = make_data(seed=1, **NEW_REGION)
     (finding,) = run(MODEL, data).findings
     assert finding.level == "concern"
-    assert finding.title == "It is wrong more often where region is 'new', which the reference does not have"
+    assert finding.title == "The model is wrong more often where region is 'new', which the reference does not have"
     assert finding.columns == ("region",)
     assert "quick model fitted to other rows of the data" in finding.detail
     assert finding.examples[0].case["region"] == "new"
@@ -85,7 +85,7 @@ def test_a_unit_that_changed_since_the_reference():
 def test_a_relation_that_changed():
     (finding,) = run(MODEL, make_data(seed=1, reversed_above=12)).findings
     assert finding.level == "concern"
-    assert finding.title.startswith("What was learned from the reference no longer holds where debts >")
+    assert finding.title.startswith("What was learned from the reference data no longer holds where debts >")
     assert "A quick model fitted to the reference is wrong for" in finding.detail
 
 
@@ -94,7 +94,7 @@ def test_a_relation_that_changed_everywhere():
     (finding,) = run(MODEL, make_data(seed=1, reversed_above=-1)).findings
     assert (
         finding.title
-        == "The labels follow from other inputs than in the reference: what was learned there no longer holds"
+        == "The labels follow from other inputs than in the reference data: what was learned there no longer holds"
     )
 
 
@@ -164,7 +164,7 @@ def test_numbers():
     reference, data = make_numbers(REFERENCE), make_numbers(make_data(seed=1, **NEW_REGION))
     model = fit(reference, LinearRegression())
     (finding,) = run(model, data, reference).findings
-    assert finding.title == "It is worse where region is 'new', which the reference does not have"
+    assert finding.title == "The model is worse where region is 'new', which the reference does not have"
     assert "has a mean error of" in finding.detail
     assert run(model, make_numbers(make_data(seed=2)), reference).state == "passed"
 

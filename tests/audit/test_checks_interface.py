@@ -86,7 +86,9 @@ def test_an_encoder_that_fails_on_a_new_category_is_a_concern():
 
 def test_a_model_that_fails_on_a_single_row_is_a_fault():
     findings = run(lambda frame: np.squeeze(decide(frame))).findings
-    assert [(finding.level, finding.title) for finding in findings] == [("fault", "It gives no answer to a single row")]
+    assert [(finding.level, finding.title) for finding in findings] == [
+        ("fault", "The model gives no answer to a single row")
+    ]
 
 
 def test_a_single_row_with_another_answer_is_a_fault():
@@ -222,7 +224,7 @@ def test_no_answer_inside_and_beyond_the_data_is_one_finding():
     result = dm.test(predict, DATA, target="label", only=["answers", "interface"], progress=False)
     (finding,) = result.findings
     assert (finding.check, finding.level) == ("answers", "fault")
-    assert finding.title.startswith("It gives no answer where age > 6")
+    assert finding.title.startswith("The model gives no answer where age > 6")
     assert [(piece.check, piece.about) for piece in finding.evidence] == [("interface", "age")]
 
 

@@ -54,7 +54,7 @@ def test_negated_answers():
 def test_answers_in_another_scale():
     finding = find_one(lambda answers, frame: answers * 100)
     assert (finding.level, finding.about) == ("concern", "range")
-    assert "far outside all labels" in finding.title
+    assert "far outside the range of the labels" in finding.title
     close = DATA.assign(target=DATA["target"] + 1_000)  # within one standard deviation, but outside
     finding = find_one(lambda answers, frame: 950 + (answers - 300) / 300, close)
     assert finding.level == "concern"

@@ -70,7 +70,7 @@ def test_rows_of_all_classes_are_missed():
 
     (finding,) = outcome(predict).findings
     assert finding.level == "concern"
-    assert finding.title == "It is wrong for many rows that models of every kind get right"
+    assert finding.title == "The model is wrong for many rows that models of every kind get right"
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def change(model, function):
             "distance divided by 1.609344 (miles and kilometres)",
         ),
         (lambda f: f.assign(hour=(f["hour"] + 5) % 24), "hour", "hour minus 5, round the 24 values"),
-        (lambda f: f.assign(load=-f["load"]), "load", "load with its sign changed"),
+        (lambda f: f.assign(load=-f["load"]), "load", "load multiplied by -1"),
         (
             lambda f: f.assign(distance=f["hour"].astype(float), hour=f["distance"]),
             "distance",
@@ -115,7 +115,7 @@ def test_other_letters_than_in_training_are_named():
     ("function", "text"),
     [
         (lambda answers: answers * 60, "the answer divided by 60"),
-        (lambda answers: -answers, "the answer with its sign changed"),
+        (lambda answers: -answers, "the answer multiplied by -1"),
         (np.log1p, "exp(answer) - 1"),
     ],
     ids=["seconds", "sign", "logarithm"],

@@ -110,7 +110,7 @@ def test_a_subgroup_with_swapped_answers_is_named_by_values_of_the_data(dtype):
     )
     result, _ = run(model, data, only=["response", "slices"], budget="60000 runs")
     (finding,) = result.findings
-    assert finding.title == "It is mostly wrong where religious > 3"
+    assert finding.title == "The model is mostly wrong where religious > 3"
     (jump,) = finding.evidence
     assert jump.title == "The answer jumps between religious 3 and 4, and the labels do not"
     assert "with religious at least 4" in jump.detail

@@ -60,7 +60,7 @@ def test_a_category():
     result = outcome(audit(make_wrong(lambda f: f["region"] == "south")))
     (finding,) = result.findings
     assert finding.level == "concern"
-    assert finding.title == "It is mostly wrong where region is 'south'"
+    assert finding.title == "The model is mostly wrong where region is 'south'"
     assert finding.interval[0] > 0.5
     assert finding.examples[0].case["region"] == "south"
     assert "although its label is" in finding.examples[0].text
@@ -122,7 +122,7 @@ def test_numbers():
 
     (finding,) = outcome(audit(predict, data)).findings
     assert finding.level == "concern"
-    assert finding.title == "Its errors are far larger where region is 'south'"
+    assert finding.title == "The model's errors are far larger where region is 'south'"
     forest = RandomForestRegressor(5, random_state=0).fit(data[NUMBERS], data["target"])
     good = outcome(audit(forest, data))
     assert not [item for item in good.findings if item.level != "advice"]

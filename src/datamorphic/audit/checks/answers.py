@@ -52,13 +52,13 @@ STATUS_NAMES = {
 #: Where inputs come from, as findings name it in `about`.
 Origin = Literal["given", "made", "known"]
 TITLES: dict[Origin, str] = {
-    "given": "It gives no answer to some given rows",
-    "made": "It gives no answer to some possible inputs",
+    "given": "The model gives no answer to some given rows",
+    "made": "The model gives no answer to some possible inputs",
     "known": "It still gives no answer to inputs that it failed on before",
 }
 REGION_TITLES: dict[Origin, str] = {
-    "given": "It gives no answer where {region}",
-    "made": "It gives no answer to possible inputs where {region}",
+    "given": "The model gives no answer where {region}",
+    "made": "The model gives no answer to possible inputs where {region}",
     "known": "It still gives no answer where {region}",
 }
 NOUNS: dict[Origin, str] = {"given": "given row", "made": "generated input", "known": "input that failed before"}
@@ -286,7 +286,7 @@ def _find_unknown_labels(points: Points, outputs: Outputs) -> list[Finding]:
     return [
         Finding(
             **get_facts("answers.label"),
-            title=f"It predicts labels that it does not declare: {', '.join(labels[:3])}",
+            title=f"The model predicts labels that it does not declare: {', '.join(labels[:3])}",
             detail=f"{format_share(new.size, len(outputs), 'given row')} get a label that is not one of the model's classes.",
             **count_rows(int(new.size), len(outputs), "case"),
             examples=(Example(text=f"{format_case(case)}: {format_answer(outputs, int(new[0]))}", case=case),),

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from ..._lazy import pd
 from ..._stats import Z_95, compute_wilson_interval
-from ..._text import format_percent, format_short, pluralise
+from ..._text import format_short, pluralise
 from ...core.result import Example, Finding, Level, count_rows, format_share
 from ...errors import OutOfBudget
 from ...runs.flow import ask
@@ -324,8 +324,8 @@ def _compare_with_median(interview: _Interview, column: int, median: float) -> t
         text = f"With the median, the mean error of {pluralise(len(rows), 'row')} that lack it would be {format_short(mean)} smaller."
     else:
         text = (
-            f"{len(rows):,} rows of the data lack it. With the median {format_percent(mean)} more of them would be answered as they "
-            f"are labelled ({format_percent(mean - error)} to {format_percent(mean + error)})."
+            f"{len(rows):,} rows of the data lack it. With the median instead, the share of them that are answered as they are "
+            f"labelled would be {100 * mean:.3g} points larger ({100 * (mean - error):.3g} to {100 * (mean + error):.3g})."
         )
     return text, mean if len(rows) >= 2 * MIN_MISSING_ROWS else mean + error
 

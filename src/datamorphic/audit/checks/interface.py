@@ -282,7 +282,7 @@ def _try_single_rows(interviewer: _Interviewer) -> _Result:
     if not has_batches or not (trial.failed or trial.changed):
         return [(trial, None)]
     if trial.failed:
-        title = "It gives no answer to a single row"
+        title = "The model gives no answer to a single row"
         detail = (
             f"{trial.failed} of {pluralise(trial.rows, 'row')} get no answer alone, but do in a batch of several rows. The "
             f"message: {trial.message}"
@@ -315,7 +315,7 @@ def _try_categories(interviewer: _Interviewer) -> _Result:
         "interface.new category",
         about=_list_names(trial.columns),
         columns=trial.columns,
-        title=f"It gives no answer to a category that the data do not have: {_list_names(trial.columns)}",
+        title=f"The model gives no answer to a category that the data do not have: {_list_names(trial.columns)}",
         detail=f"In {trial.failed} of {pluralise(trial.rows, 'column')} of categories, a row with a new category gets no answer. "
         f"The message: {trial.message}.",
     )
@@ -362,7 +362,7 @@ def _try_beyond(interviewer: _Interviewer) -> _Result:
                 "interface.beyond",
                 about=_list_names(trial.columns),
                 columns=trial.columns,
-                title=f"It gives no answer to {where} those in the data: {_list_names(trial.columns)}",
+                title=f"The model gives no answer to {where} those in the data: {_list_names(trial.columns)}",
                 level=level,
                 detail=f"In {trial.failed} of {pluralise(trial.rows, 'column')} of numbers, a row with {noun} of the data gets no "
                 f"answer. The message: {trial.message}.",
@@ -406,7 +406,7 @@ def _try_absent(interviewer: _Interviewer) -> _Result:
             worst,
             "interface.absent column",
             about=absent,
-            title=f"It answers without a column that it needs, and differently: {absent}",
+            title=f"The model answers without a column that it needs, and differently: {absent}",
             detail=f"Without {worst_name}, {format_share(worst.changed, worst.rows, 'row')} get another answer, and no error "
             "says that a column is absent.",
         )

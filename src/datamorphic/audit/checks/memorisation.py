@@ -185,7 +185,7 @@ def _find_isolated_rows(context: CheckContext, budget: CheckBudget, near: _Neigh
     row = int(np.flatnonzero(isolated)[0])
     copy = int(np.flatnonzero(changed & (near.sources == row))[0])
     accuracies = _measure_accuracies(context, near, own, copies, judged)
-    title = "It knows given rows by heart: the answer holds only at the row itself"
+    title = "The model knows given rows by heart: the answer holds only at the row itself"
     remedy = (
         "Look for a table of known rows (a dictionary, a join on all columns, a cache of answers) between the data and "
         "the model, and remove it. Test on rows that the model has never seen: on these rows it looks better than it is."

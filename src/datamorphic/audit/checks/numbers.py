@@ -156,11 +156,15 @@ def _find_impossible(context: CheckContext, numbers: _Numbers) -> list[Finding]:
     if is_far or _get_low(outside) >= MIN_OUTSIDE_SHARE:
         rows = outside
         negative = numbers.low >= 0 and answers[rows].max() < 0
-        title = "Answers are negative, although no label is" if negative else "Answers lie far outside all labels"
+        title = (
+            "Answers are negative, although no label is"
+            if negative
+            else "Answers lie far outside the range of the labels"
+        )
         count = int(rows.sum())
         typical = _round(np.median(answers[rows]))
         far_text = (
-            f" {format_share(int(far.sum()), total, 'answer')} are more than one standard deviation outside."
+            f" {format_share(int(far.sum()), total, 'answer')} are outside by more than one standard deviation of the labels."
             if is_far
             else ""
         )
@@ -168,8 +172,8 @@ def _find_impossible(context: CheckContext, numbers: _Numbers) -> list[Finding]:
             Finding(
                 **get_facts("numbers.impossible"),
                 title=f"{title}: typically {typical}",
-                detail=f"{labels_text} {format_share(count, total, 'answer')} are outside.{far_text} The median of these answers is "
-                f"{typical}, and of the labels of their rows {_round(float(np.median(numbers.labels[rows])))}.",
+                detail=f"{labels_text} {format_share(count, total, 'answer')} are outside this range.{far_text} The median of "
+                f"these answers is {typical}, and that of the labels of their rows {_round(float(np.median(numbers.labels[rows])))}.",
                 **count_rows(count, total),
                 examples=_build_examples(context, numbers, np.flatnonzero(rows)),
             )
@@ -245,7 +249,7 @@ def _find_repeated(context: CheckContext, numbers: _Numbers, data: JudgedRows, p
             title = words
     loss = _get_low_mean(errors - quick_errors)
     if not title and loss >= MIN_REPEATED_LOSS * numbers.deviation and quick_loss <= MAX_QUICK_RATIO * errors.mean():
-        title = f"It answers exactly {text} for many rows with other labels"
+        title = f"The model answers exactly {text} for many rows with other labels"
     if count < MIN_REPEATED_RATIO * next_count or not title:
         return []
     return [

@@ -174,7 +174,7 @@ def _judge_all(context: CheckContext, rivals: Rivals, easy: Mask, missed: Mask, 
     return [
         Finding(
             **get_facts("recall.easy rows"),
-            title="It is wrong for many rows that models of every kind get right",
+            title="The model is wrong for many rows that models of every kind get right",
             detail=f"{format_share(count, total, 'row')} are answered wrongly although models of every kind, fitted to other rows, find "
             f"their label: {PLAIN_KINDS}. Over all rows it is wrong for {format_percent(own)}, the quick model for "
             f"{format_percent(quick)}.",
@@ -238,7 +238,7 @@ def _judge_classes(
         Finding(
             **get_facts("recall.class"),
             about=worst.name.strip("'"),
-            title=f"It misses {what} where models of every kind find {'it' if len(lost) == 1 else 'them'}",
+            title=f"The model misses {what} where models of every kind find {'it' if len(lost) == 1 else 'them'}",
             detail=f"{recall_text} labelled {worst.name} get this answer; a quick model fitted to other rows finds "
             f"{format_percent(worst.quick_recall)}. {worst.confused_rows:,} are answered {worst.confused_with} instead. Of "
             f"{pluralise(total, 'row')} of the class whose label models of every kind find ({PLAIN_KINDS}), it misses "

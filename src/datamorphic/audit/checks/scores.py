@@ -459,11 +459,11 @@ def _build_calibration_finding(
         **get_facts("calibration"),
         title=f"The probabilities are {'far ' if is_extreme else ''}{direction}: they are not calibrated",
         level="concern" if is_extreme else "advice",
-        detail=f"On average it says that it is {format_percent(float(sure.mean()))} sure, {'but' if gap > 0 else 'and only'} "
+        detail=f"On average the model says that it is {format_percent(float(sure.mean()))} sure, {'but' if gap > 0 else 'and only'} "
         f"{format_share(int((~right).sum()), len(right), 'row')} are answered wrongly: it is {direction} by {100 * abs(gap):.3g} "
         f"points ({100 * (abs(gap) - margin):.3g} to {100 * (abs(gap) + margin):.3g}). For example, where it is about "
-        f"{format_percent(confidence)} sure, {format_percent(accuracy)} are right. The probabilities of a quick model that has not "
-        f"seen the rows are off by {100 * reference_error:.2g} points, these by {100 * calibration.error:.3g}.",
+        f"{format_percent(confidence)} sure, {format_percent(accuracy)} of its answers are right. The probabilities of a quick model that "
+        f"has not seen the rows are off by {100 * reference_error:.2g} points, those of this model by {100 * calibration.error:.3g}.",
         **count_rows(int((~right).sum()), len(right)),
         effect=abs(gap),
         sections=(_build_calibration_section(calibration),),

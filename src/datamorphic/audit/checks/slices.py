@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._stats import Z_95, compute_wilson_interval
-from ..._text import format_percent, pluralise
+from ..._text import format_percent, format_short, pluralise
 from ...core.result import Example, Finding, Measure, count_rows, format_share
 from ...reporting.document import Section, Table
 from ..case_text import extract_case, format_answer, format_case, format_label, to_plain, to_plain_answer
@@ -317,14 +317,14 @@ def _judge_classes(
         and reference_wrong <= MAX_REFERENCE_RATIO * wrong
     )
     is_defect = is_mostly_wrong or losses is not None
-    title = f"It is wrong more often where {group.text}"
+    title = f"The model is wrong more often where {group.text}"
     if is_mostly_wrong:
-        title = f"It is mostly wrong where {group.text}"
+        title = f"The model is mostly wrong where {group.text}"
     elif losses is not None:
-        title = f"It is wrong far more often than the data require where {group.text}"
+        title = f"The model is wrong far more often than the data require where {group.text}"
     difference = wrong / total - wrong_outside / total_outside
     detail = (
-        f"There {format_share(wrong, total, 'row')} get an answer other than their label, elsewhere "
+        f"In this group, {format_share(wrong, total, 'row')} get an answer other than their label, elsewhere "
         f"{format_percent(wrong_outside / total_outside)}: {100 * abs(difference):.3g} points "
         f"{'more' if difference >= 0 else 'fewer'} ({100 * low:.3g} to {100 * high:.3g}). A quick model fitted to other rows is wrong "
         f"for {format_percent(reference_wrong / total)} there"
@@ -332,11 +332,16 @@ def _judge_classes(
     if losses is not None:
         quick_outside = float(data.reference_errors[outside].mean())
         detail += (
-            f", and for {format_percent(quick_outside)} elsewhere: about {losses.value * total:.0f} of these rows are lost "
-            f"({losses.low * total:.0f} to {losses.high * total:.0f}), and no plain model that answers like this one loses them"
+            f", and for {format_percent(quick_outside)} elsewhere: about {losses.value * total:.0f} of these wrong answers "
+            f"are avoidable ({losses.low * total:.0f} to {losses.high * total:.0f}), as no plain model that otherwise answers like this "
+            "one gives them"
         )
-    detail += ". The group was found on half of the rows and tested on these."
+    detail += ". The group was found on one half of the rows and tested on the other."
     return _build_finding(context, group, data, inside, title, detail, is_defect, wrong, total)
+
+
+def _format_error(error: float) -> str:
+    return format_short(float(f"{error:.3g}"))
 
 
 def _judge_numbers(
@@ -374,20 +379,24 @@ def _judge_numbers(
     is_kind = any(not condition.is_threshold for condition in group.conditions)
     is_defect = losses is not None and (is_useless or is_kind)
     large = int((errors > np.quantile(data.errors, 0.9)).sum())
-    title = f"Its errors are {'far ' if is_defect else ''}larger where {group.text}"
+    title = f"The model's errors are {'far ' if is_defect else ''}larger where {group.text}"
     if is_defect and not is_useless:
-        title = f"Its errors are far larger than the data require where {group.text}"
+        title = f"The model's errors are far larger than the data require where {group.text}"
     difference = mean - mean_outside
     detail = (
-        f"The mean error there is {mean:.3g}, elsewhere {mean_outside:.3g}: {abs(difference):.3g} {'more' if difference >= 0 else 'less'} "
-        f"({difference - margin:.3g} to {difference + margin:.3g}). {format_share(large, len(errors), 'row')} have "
-        f"one of the largest tenth of all errors. A quick model fitted to other rows has a mean error of {reference_mean:.3g} "
-        "there"
+        f"The mean error in this group is {_format_error(mean)}, elsewhere {_format_error(mean_outside)}: "
+        f"{_format_error(abs(difference))} {'more' if difference >= 0 else 'less'} "
+        f"({_format_error(difference - margin)} to {_format_error(difference + margin)}). {format_share(large, len(errors), 'row')} have "
+        f"an error among the largest tenth of all errors. A quick model fitted to other rows has a mean error of "
+        f"{_format_error(reference_mean)} there"
     )
     if losses is not None:
         quick_outside = float(data.reference_errors[outside].mean())
-        detail += f", and of {quick_outside:.3g} elsewhere; no plain model that answers like this one is as far off in the group"
-    detail += ". The group was found on half of the rows and tested on these."
+        detail += (
+            f", and of {_format_error(quick_outside)} elsewhere; no plain model that otherwise answers like this one is as far off "
+            "in the group"
+        )
+    detail += ". The group was found on one half of the rows and tested on the other."
     return _build_finding(context, group, data, inside, title, detail, is_defect, large, len(errors))
 
 

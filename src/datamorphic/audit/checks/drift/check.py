@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from ...._text import format_percent, join_names, pluralise
+from ...._text import format_percent, format_short, join_names, pluralise
 from ....core.result import Example, Finding, count_rows
 from ....errors import BudgetSpent, SystemFailed
 from ....reporting.document import Section, Table
@@ -153,8 +153,12 @@ def _has_risen(data: JudgedRows, reference_errors: Floats) -> bool:
 # -- the findings ------------------------------------------------------------------------------------------------------
 
 
+def _round(value: float) -> str:
+    return format_short(float(f"{value:.3g}"))
+
+
 def _format_error(data: JudgedRows, value: float) -> str:
-    return f"a mean error of {value:.3g}" if data.numeric else f"wrong for {format_percent(value)} of the rows"
+    return f"a mean error of {_round(value)}" if data.numeric else f"wrong for {format_percent(value)} of the rows"
 
 
 def _build_group_finding(context: CheckContext, data: JudgedRows, costly: CostlyGroup) -> Finding:
@@ -165,12 +169,12 @@ def _build_group_finding(context: CheckContext, data: JudgedRows, costly: Costly
     count, total = _count_wrong(data, costly.rows)
     reference_text = ""
     if costly.reference_error is not None:
-        reference_text = f" There, in the reference, the model {verb} {_format_error(data, costly.reference_error)}."
-    low = f"{costly.low:.3g}" if data.numeric else f"{100 * costly.low:.3g} points"
+        reference_text = f" For the same group in the reference data, the model {verb} {_format_error(data, costly.reference_error)}."
+    low = _round(costly.low) if data.numeric else f"{100 * costly.low:.3g} points"
     return Finding(
         **get_facts("drift.group"),
         about=data.points.space.names[group.column],
-        title=f"It is {'worse' if data.numeric else 'wrong more often'} where {group.text}, which {frequency}",
+        title=f"The model is {'worse' if data.numeric else 'wrong more often'} where {group.text}, which {frequency}",
         detail=f"These are {format_percent(group.share)} of the rows, and {format_percent(group.reference_share)} of the "
         f"reference. There the model {verb} {_format_error(data, costly.error)}, elsewhere {_strip(data, costly.error_elsewhere)}. "
         f"A quick model fitted to other rows of the data {verb} {_format_error(data, costly.quick_error)} there, so the data "
@@ -187,22 +191,23 @@ def _build_relation_finding(
 ) -> Finding:
     where = f"where {relation.group}" if relation.group else ""
     verb = "has" if data.numeric else "is"
+    place_of_error = "on the data" if data.numeric else "of the data"
     count, total = _count_wrong(data, relation.inside)
     place = f" The difference is largest {where}." if where else ""
-    title = "The labels follow from other inputs than in the reference: what was learned there no longer holds"
+    title = "The labels follow from other inputs than in the reference data: what was learned there no longer holds"
     columns = relation.columns
     if most_drifted is not None:
         place += f" {most_drifted.name} differs most: {most_drifted.data_text}; in the reference {most_drifted.reference_text}."
         if not where:
-            title = f"What was learned from the reference no longer holds, and {most_drifted.name} differs from it"
+            title = f"What was learned from the reference data no longer holds, and {most_drifted.name} differs from it"
             columns = (most_drifted.name,)
     if where:
-        title = f"What was learned from the reference no longer holds {where}"
+        title = f"What was learned from the reference data no longer holds {where}"
     return Finding(
         **get_facts("drift.relation"),
         about=", ".join(columns),
         title=title,
-        detail=f"A quick model fitted to the reference {verb} {_format_error(data, relation.reference_error)} of the data. One "
+        detail=f"A quick model fitted to the reference {verb} {_format_error(data, relation.reference_error)} {place_of_error}. One "
         f"fitted to as many other rows of the data {verb} {_strip(data, relation.data_error)}, and the model under test "
         f"{_strip(data, relation.error)}.{place} Both quick models were tested on rows that they were not fitted to.",
         **count_rows(count, total),
@@ -212,7 +217,7 @@ def _build_relation_finding(
 
 
 def _strip(data: JudgedRows, value: float) -> str:
-    return f"{value:.3g}" if data.numeric else f"for {format_percent(value)}"
+    return _round(value) if data.numeric else f"for {format_percent(value)}"
 
 
 def _count_wrong(data: JudgedRows, rows: Mask) -> tuple[int, int]:

@@ -247,8 +247,8 @@ def _describe_presence(search: _Search, presence: Presence) -> _Sign | None:
         name=name,
         title=f"{name} is {presence.filled} for rows labelled {label} only: it may be recorded after the outcome",
         detail=f"Where {name} is {presence.filled}, {format_share(presence.count, presence.total, 'row')} are labelled {label}; "
-        f"where it is {presence.others}, {format_share(presence.absent_count, presence.absent_total, 'row')} are. It is so in both "
-        f"halves of the rows.{extra}",
+        f"where it is {presence.others}, {format_share(presence.absent_count, presence.absent_total, 'row')} are. This holds in "
+        f"both halves of the rows.{extra}",
         remedy=AFTERWARDS.format(name=name),
         confidence=0.85,
     )
@@ -271,7 +271,7 @@ def _describe_label_word(search: _Search, column: int, value: str, skill: float)
         name=name,
         title=f"{name} says the label in words: {value}",
         detail=f"The value {value} of {name} contains the name of the class, and occurs with this class only. Alone, {name} explains "
-        f"{format_percent(skill)} of the variance of the label on rows that were not used.",
+        f"{format_percent(skill)} of the variance of the label on held-out rows.",
         remedy=AFTERWARDS.format(name=name),
     )
 
@@ -287,9 +287,9 @@ def _judge_strongest(search: _Search) -> None:
         return
     name, other = search.names[skills.columns[first]], search.names[skills.columns[second]]
     strength = (
-        f"Alone, {name} explains {format_percent(skill)} of the variance of the label on rows that were not used, and the next "
-        f"best feature, {other}, {format_percent(max(0.0, float(skills.values[second])))}: {format_percent(gap.value)} less "
-        f"({format_percent(gap.low)} to {format_percent(gap.high)} at 99%)."
+        f"Alone, {name} explains {format_percent(skill)} of the variance of the label on held-out rows, and the next "
+        f"best feature, {other}, {format_percent(max(0.0, float(skills.values[second])))}: {100 * gap.value:.3g} points "
+        f"less ({100 * gap.low:.3g} to {100 * gap.high:.3g}, with 99% confidence)."
     )
     word = find_outcome_word(name)
     if word:
@@ -297,7 +297,7 @@ def _judge_strongest(search: _Search) -> None:
             _Sign(
                 name=name,
                 title=f"{name} tells far more than any other feature, and by its name it is known only afterwards",
-                detail=f"{strength} Its name has the word “{word}”.",
+                detail=f"{strength} Its name contains the word “{word}”.",
                 remedy=AFTERWARDS.format(name=name),
                 decided_share=MIN_DECIDED_SHARE_OF_STRONG,
             )
@@ -353,9 +353,8 @@ def _describe_word_of_texts(search: _Search, column: int, word: LabelWord) -> _S
 def _describe_codes(trial: CodeTrial) -> _Sign:
     changed, total = int(trial.changed.sum()), len(trial.changed)
     benefit = (
-        f"With its own code a row is answered correctly {format_percent(abs(trial.benefit.value))} "
-        f"{'more' if trial.benefit.value >= 0 else 'less'} often than with that of another row "
-        f"({format_percent(trial.benefit.low)} to {format_percent(trial.benefit.high)})."
+        "With its own code instead of that of another row, the share of right answers changes by "
+        f"{100 * trial.benefit.value:+.3g} points ({100 * trial.benefit.low:+.3g} to {100 * trial.benefit.high:+.3g})."
     )
     return _Sign(
         name=trial.name,

@@ -144,7 +144,7 @@ def _change_numbers(
         for verb, factor in (("multiplied", unit.factor), ("divided", 1 / unit.factor)):
             text = f"the answer {verb} by {format_short(unit.factor)} ({unit.text})"
             yield from build(text, make_product(factor), PLAIN)
-    yield from build("the answer with its sign changed", np.negative, PLAIN)
+    yield from build("the answer multiplied by -1", np.negative, PLAIN)
     yield from build("the exponential of the answer", np.exp, USUAL)
     yield from build("exp(answer) - 1", np.expm1, USUAL)
     yield from build("10 to the power of the answer", lambda x: 10**x, UNUSUAL)

@@ -190,7 +190,7 @@ def _list_linear_changes(name: str, known: Floats, low: float, high: float) -> I
         similar = tuple(change(f"about {format_shift(step)}", make_sum(step), FITTED) for step in steps)
         step = float(f"{part * spread:.2g}")
         yield change(f"about {format_shift(step)}", make_sum(step), FITTED, similar=similar)
-    yield change("with its sign changed", np.negative, PLAIN)
+    yield change("multiplied by -1", np.negative, PLAIN)
     yield change("in Fahrenheit instead of Celsius", lambda x: 1.8 * x + 32)
     yield change("in Celsius instead of Fahrenheit", lambda x: (x - 32) / 1.8)
     if low >= 0 and high <= 1:
@@ -344,7 +344,7 @@ def _list_date_changes(column: DateColumn, numbers: Mapping[str, Floats]) -> Ite
         shift = (pd.DatetimeIndex(swapped) - dates.normalize()) / pd.Timedelta(days=1)
         return np.asarray(days + np.nan_to_num(np.asarray(shift, dtype=np.float64)), dtype=np.float64)
 
-    yield _change_number(column.name, "with day and month swapped", swap, PLAIN)
+    yield _change_number(column.name, "read with day and month swapped", swap, PLAIN)
 
 
 # -- several columns ---------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from ...check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make
 from ...context import CheckContext
 from ...judged_rows import JudgedRows, collect_judged_rows
 from ...labels import UNMATCHED_LABELS
+from ...outcome import SkipReason
 from ...reference_model import MIN_REFERENCE_ROWS
 from ...rivals import mark_explained_rows
 from .answers import list_answer_losses
@@ -35,7 +36,9 @@ def check_repairs(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     data = None if reference is None else collect_judged_rows(context, reference)
     if data is None or len(data.rows) < MIN_ROWS:
         reason = f"fewer than {max(MIN_ROWS, MIN_REFERENCE_ROWS)} rows have an answer and a label that can be compared"
-        return CheckFindings(basis=reason, conclusive=False, skip_reason="inapplicable")
+        had_no_time = context.query_rows is not None and len(context.query_rows) < min(MIN_ROWS, len(context.inputs))
+        skip_reason: SkipReason = "budget spent" if had_no_time else "inapplicable"
+        return CheckFindings(basis=reason, conclusive=False, skip_reason=skip_reason)
     search = RepairSearch(context=context, budget=budget, data=data, judge=LabelJudge.from_rows(context, data))
     losses = list_answer_losses(context, data, search.judge, search.search_rows, search.conditions)
     answer_repair = search.find_answer_repair(losses)
@@ -155,20 +158,24 @@ def _format_error(error: float) -> str:
 
 def _describe_evidence(search: RepairSearch, repair: Repair) -> str:
     gain, data = repair.gain, search.data
-    low, high = format_percent(gain.reduction.low), format_percent(gain.reduction.high)
-    noun = "get a smaller error" if data.numeric else "that are answered wrongly get the right answer"
-    other = "a larger one" if data.numeric else "the other way round"
+    low, high = format_percent(gain.reduction.low), format_percent(min(1.0, gain.reduction.high))
+    reduction = f"{format_percent(gain.reduction.value)} ({low} to {high})"
+    effect = (
+        f"With this change, the error of {pluralise(gain.fixed, 'row')} gets smaller and that of {gain.broken:,} larger: the mean "
+        f"error falls by {reduction}."
+        if data.numeric
+        else f"With this change, {pluralise(gain.fixed, 'wrong answer')} would be right and {gain.broken:,} right ones wrong: the "
+        f"number of wrong answers falls by {reduction}."
+    )
     quick = float(data.reference_errors.mean())
     quick_text = (
         f"has a mean error of {_format_error(quick)}"
         if data.numeric
-        else f"is wrong for {format_percent(quick)} of them"
+        else f"is wrong for {format_percent(quick)} of the rows"
     )
     return (
-        f"{pluralise(gain.fixed, 'row')} {noun}, and {gain.broken:,} {other}: "
-        f"{format_percent(gain.reduction.value)} of all errors disappear ({low} to {high}). {search.tried:,} changes were tried on "
-        f"one half of the rows, and this one was confirmed on {gain.reduction.cases:,} other rows. A quick model fitted to other "
-        f"rows {quick_text}."
+        f"{effect} {search.tried:,} changes were tried on one half of the rows, and this one was confirmed on "
+        f"{gain.reduction.cases:,} other rows. For comparison, a quick model that this test fitted to other rows {quick_text}."
     )
 
 

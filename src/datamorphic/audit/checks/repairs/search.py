@@ -22,7 +22,7 @@ from ...check import CheckBudget, run_flow
 from ...conditions import RowCondition, build_conditions
 from ...context import CheckContext, round_down
 from ...judged_rows import JudgedRows
-from .changes import FITTED, NO_CHANGE, SUBSTITUTED, ColumnChange
+from .changes import FITTED, NO_CHANGE, ColumnChange
 from .judge import Gain, LabelJudge, Losses
 
 Floats = npt.NDArray[np.float64]
@@ -317,7 +317,7 @@ class RepairSearch:
         seen: set[ColumnChange] = set()  # of similar changes, the first
         for trial in trials:
             family = trial.change.similar[0] if trial.change.similar else trial.change
-            if family in seen or trial.benefit <= 0:
+            if family in seen or trial.clearness <= 0:  # on a few rows, a benefit is rarely certain
                 continue
             seen.add(family)
             counts[trial.change.columns] = counts.get(trial.change.columns, 0) + 1
@@ -345,12 +345,11 @@ class RepairSearch:
             return None
         _, _, best = min(confirmed, key=lambda item: item[2].sum())
 
-        def find_place(item: tuple[ChangeTrial, Gain, Floats]) -> tuple[bool, bool, bool, int, float]:
+        def find_place(item: tuple[ChangeTrial, Gain, Floats]) -> tuple[bool, int, float]:
             trial, _, losses = item
             excess = losses - best
             is_far = float(excess.sum()) > NEAR_TIE * float(excess.std()) * np.sqrt(len(excess))
-            plainness = trial.change.plainness
-            return is_far, plainness >= SUBSTITUTED, trial.condition is not None, plainness, float(losses.sum())
+            return is_far, trial.change.plainness + (trial.condition is not None), float(losses.sum())
 
         confirmed.sort(key=find_place)
         trial, gain, losses = confirmed[0]

@@ -37,7 +37,8 @@ def build_cut_finding(context: CheckContext, responses: Responses, trial: CutTri
     nearest = "" if of == trial.rows_in_region else ", those nearest to the jump,"
     if responses.numeric:
         errors = [float(np.abs(answers - trial.truth).mean()) for answers in (trial.own, trial.moved_answers)]
-        comparison = f"The mean error of these rows is {errors[0]:.3g}, and would be {errors[1]:.3g}"
+        texts = [format_short(float(f"{error:.3g}")) for error in errors]
+        comparison = f"The mean error of these rows is {texts[0]}, and would be {texts[1]}"
     else:
         shares = [float((answers == trial.truth).mean()) for answers in (trial.own, trial.moved_answers)]
         comparison = (
