@@ -86,7 +86,7 @@ def test_a_relation_that_changed():
     (finding,) = run(MODEL, make_data(seed=1, reversed_above=12)).findings
     assert finding.level == "concern"
     assert finding.title.startswith("What was learned from the reference data no longer holds where debts >")
-    assert "A quick model fitted to the reference is wrong for" in finding.detail
+    assert "A quick model fitted to the reference data is wrong for" in finding.detail
 
 
 @pytest.mark.slow

@@ -78,7 +78,7 @@ def test_negative_answers_that_are_far_more_wrong_than_necessary():
         (lambda answers, frame: np.maximum(answers, 300.0), "Answers are never below 300, although labels are"),
         (
             lambda answers, frame: np.where(frame["area"] % 10 < 1, 1.5, answers),
-            "It answers exactly 1.5 for many rows with other labels",
+            "The model answers exactly 1.5 for many rows with other labels",
         ),
     ],
     ids=["cap", "floor", "default"],

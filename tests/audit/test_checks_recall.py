@@ -53,7 +53,7 @@ def outcome(model, data=DATA):
 def test_a_rare_class_is_lost():
     (finding,) = outcome(lose("elm", "ash")).findings
     assert (finding.level, finding.about) == ("concern", "elm")
-    assert "It misses the class 'elm'" in finding.title
+    assert "The model misses the class 'elm'" in finding.title
     assert "answered 'ash' instead" in finding.detail
     assert finding.examples[0].case["height"] > 2
     (section,) = finding.sections

@@ -51,7 +51,7 @@ def check_identifiers(context: CheckContext, budget: CheckBudget) -> CheckFindin
         if not influence.is_used(name) or not tried or name in context.expectations.invariant:
             continue  # what is declared invariant is checked as such
         decides = changed >= 2 and changed >= MIN_DECIDED_SHARE * tried
-        title = f"{name} decides, although it looks like an identifier"
+        title = f"The answers depend on {name}, although it looks like an identifier"
         if not decides:
             title = f"The model uses {name}, which looks like an identifier"
         effect = f"{format_share(changed, tried, 'row')} get another answer if {name} alone is replaced by that of another row."

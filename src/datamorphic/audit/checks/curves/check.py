@@ -483,21 +483,22 @@ def _build_finding(
     count, total = int(blindness.rows.sum()), len(blindness.rows)
     where = "" if count == total else f"For the {pluralise(count, 'row')} concerned, a"
     errors = [cost.with_error, cost.without_error, cost.own_error]
+    loss = "squared error of the probabilities" if rivals.classes else "mean error"
     if rivals.classes:
         shares = [format_percent(error) for error in errors]
         figures = (
-            f"is wrong for {shares[0]} of the rows with {response.feature} and for {shares[1]} without it; the model under test is "
+            f"is wrong for {shares[0]} of the rows if it knows {response.feature}, and for {shares[1]} if not; the model under test is "
             f"wrong for {shares[2]}"
         )
     else:
         numbers = [format_short(float(f"{error:.3g}")) for error in errors]
         figures = (
-            f"has a mean error of {numbers[0]} with {response.feature} and of {numbers[1]} without it; the model under test has "
+            f"has a mean error of {numbers[0]} if it knows {response.feature}, and of {numbers[1]} if not; the model under test has "
             f"{numbers[2]}"
         )
     detail = (
-        f"{blindness.fact} {where or 'A'} quick model that this test fitted to other rows {figures}. With {response.feature}, the "
-        f"loss of the quick model is {format_percent(cost.gain.value)} smaller ({format_percent(max(0.0, cost.gain.low))} to "
+        f"{blindness.fact} {where or 'A'} quick model that this test fitted to other rows {figures}. Knowing "
+        f"{response.feature} makes its {loss} {format_percent(cost.gain.value)} smaller ({format_percent(max(0.0, cost.gain.low))} to "
         f"{format_percent(min(1.0, cost.gain.high))})."
     )
     return Finding(

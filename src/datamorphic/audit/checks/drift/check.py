@@ -191,7 +191,7 @@ def _build_relation_finding(
 ) -> Finding:
     where = f"where {relation.group}" if relation.group else ""
     verb = "has" if data.numeric else "is"
-    place_of_error = "on the data" if data.numeric else "of the data"
+    place_of_error = "on the given data" if data.numeric else "of the given data"
     count, total = _count_wrong(data, relation.inside)
     place = f" The difference is largest {where}." if where else ""
     title = "The labels follow from other inputs than in the reference data: what was learned there no longer holds"
@@ -207,8 +207,8 @@ def _build_relation_finding(
         **get_facts("drift.relation"),
         about=", ".join(columns),
         title=title,
-        detail=f"A quick model fitted to the reference {verb} {_format_error(data, relation.reference_error)} {place_of_error}. One "
-        f"fitted to as many other rows of the data {verb} {_strip(data, relation.data_error)}, and the model under test "
+        detail=f"A quick model fitted to the reference data {verb} {_format_error(data, relation.reference_error)} {place_of_error}. One "
+        f"fitted to as many other rows of the given data {verb} {_strip(data, relation.data_error)}, and the model under test "
         f"{_strip(data, relation.error)}.{place} Both quick models were tested on rows that they were not fitted to.",
         **count_rows(count, total),
         columns=columns,

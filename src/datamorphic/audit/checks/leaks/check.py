@@ -351,16 +351,14 @@ def _describe_word_of_texts(search: _Search, column: int, word: LabelWord) -> _S
 
 
 def _describe_codes(trial: CodeTrial) -> _Sign:
-    changed, total = int(trial.changed.sum()), len(trial.changed)
     benefit = (
-        "With its own code instead of that of another row, the share of right answers changes by "
+        f"In {pluralise(len(trial.changed), 'row')}, the own code instead of that of another row changes the share of right answers by "
         f"{100 * trial.benefit.value:+.3g} points ({100 * trial.benefit.low:+.3g} to {100 * trial.benefit.high:+.3g})."
     )
     return _Sign(
         name=trial.name,
-        title=f"{trial.name} decides, although it has hardly any rows per code",
-        detail=f"{trial.name} has {trial.distinct:,} different codes in {pluralise(trial.code_rows, 'row')}. "
-        f"{format_share(changed, total, 'row')} get another answer with the code of another row. {benefit}",
+        title=f"The answers depend on {trial.name}, although it has hardly any rows per code",
+        detail=f"{trial.name} has {trial.distinct:,} different codes in {pluralise(trial.code_rows, 'row')}. {benefit}",
         remedy=f"Remove {trial.name}, or replace it by something that few codes have in common, such as a region or a group: what "
         "the model has learned from single codes does not hold for new rows.",
         is_strong=trial.is_useless,

@@ -164,8 +164,8 @@ def _describe_evidence(search: RepairSearch, repair: Repair) -> str:
         f"With this change, the error of {pluralise(gain.fixed, 'row')} gets smaller and that of {gain.broken:,} larger: the mean "
         f"error falls by {reduction}."
         if data.numeric
-        else f"With this change, {pluralise(gain.fixed, 'wrong answer')} would be right and {gain.broken:,} right ones wrong: the "
-        f"number of wrong answers falls by {reduction}."
+        else f"With this change, {pluralise(gain.fixed, 'wrong answer')} would be right, and {pluralise(gain.broken, 'right answer')} "
+        f"wrong: the number of wrong answers falls by {reduction}."
     )
     quick = float(data.reference_errors.mean())
     quick_text = (
