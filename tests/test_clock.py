@@ -51,13 +51,11 @@ def test_several_threads_do_not_make_it_run_ahead(times):
         assert clock.read() - start == pytest.approx(1)
 
 
-@pytest.mark.parametrize("slowdown", [1.0, 3.0])
-def test_a_test_on_a_busy_machine_says_so_and_counts_its_own_seconds(monkeypatch, slowdown):
-    monkeypatch.setattr("datamorphic.audit.run.measure_slowdown", lambda: slowdown)
-    iris = dm.data.load("iris")
+def test_a_test_on_a_busy_machine_says_so_and_counts_its_own_seconds(monkeypatch):
+    monkeypatch.setattr("datamorphic.audit.run.measure_slowdown", lambda: 3.0)
+    monkeypatch.setattr("datamorphic.audit.run.TOLERATED_OVERTIME_SECONDS", -100.0)
+    iris = dm.data.load("iris").drop(columns="target")
     start = read_clock()
-    result = dm.test(
-        lambda frame: frame["petal width (cm)"] > 1, iris.drop(columns="target"), only="repeats", progress=False
-    )
-    assert result.seconds <= read_clock() - start + 1e-6
-    assert any("The machine was busy" in note for note in result.notes) == (slowdown > 1)
+    result = dm.test(lambda frame: frame["petal width (cm)"] > 1, iris, only="repeats", progress=False)
+    assert 0 < result.seconds <= read_clock() - start
+    assert any("computing took 3 times as long as usual" in note for note in result.notes)
