@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import mannwhitneyu
 from sklearn.compose import make_column_transformer
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -30,7 +30,7 @@ def make_rides(rows=1_200, seed=0):
             "site": rng.choice(["north", "south", "west"], rows, p=[0.4, 0.35, 0.25]),
         }
     )
-    minutes = 2 * frame["distance"] + 12 * (np.abs(frame["hour"] - 8) < 3) + 6 * frame["load"]
+    minutes = 2 * frame["distance"] + 25 * (np.abs(frame["hour"] - 8) < 3) + 6 * frame["load"]
     minutes += frame["site"].map({"north": 0, "south": 14, "west": -8}) + rng.normal(0, 5, rows)
     return frame.assign(minutes=minutes, late=np.where(minutes > 45, "late", "punctual"))
 
@@ -104,7 +104,7 @@ def test_a_change_of_classes_is_named_with_the_errors_before_and_after():
 def test_other_letters_than_in_training_are_named():
     model = make_pipeline(
         make_column_transformer((StandardScaler(), NUMBERS), (OneHotEncoder(handle_unknown="ignore"), WORDS)),
-        LinearRegression(),
+        DecisionTreeRegressor(min_samples_leaf=6, random_state=0),
     ).fit(TRAINING[INPUTS], TRAINING["minutes"])
     [finding] = find(audit(model, TIMES.assign(site=TIMES["site"].str.upper()), "minutes"))
     assert finding.columns == ("site",)
@@ -116,7 +116,7 @@ def test_other_letters_than_in_training_are_named():
     [
         (lambda answers: answers * 60, "the answer divided by 60"),
         (lambda answers: -answers, "the answer multiplied by -1"),
-        (np.log1p, "exp(answer) - 1"),
+        (np.log1p, "exp"),
     ],
     ids=["seconds", "sign", "logarithm"],
 )

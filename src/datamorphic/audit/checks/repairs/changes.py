@@ -382,7 +382,12 @@ def _list_swaps(
         def make(rows: pd.DataFrame, _: RowNumbers, first: str = first, second: str = second) -> dict[str, object]:
             return {first: rows[second].to_numpy(), second: rows[first].to_numpy()}
 
-        yield ColumnChange(columns=(first, second), text=f"{first} and {second} swapped", make=make)
+        yield ColumnChange(
+            columns=(first, second),
+            text=f"{first} and {second} swapped",
+            plainness=PLAIN if first in ranges else USUAL,
+            make=make,
+        )
 
 
 def _list_changes_of_all(numbers: Mapping[str, Floats]) -> Iterator[ColumnChange]:

@@ -27,7 +27,7 @@ from .search import Repair, RepairSearch
 MIN_ROWS = 100  # fewer do not confirm a change
 MAX_LISTED_COLUMNS = 3
 #: The losses, in parts of those of the quick model, from which a first and a second change of the inputs are sought.
-LEAST_LOSSES = (0.85, 1.2)
+LEAST_LOSSES = (0.6, 1.2)
 
 
 def check_repairs(context: CheckContext, budget: CheckBudget) -> CheckFindings:

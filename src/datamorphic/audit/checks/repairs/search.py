@@ -5,7 +5,6 @@ The losses of a row under a change also tell what the change would do to a group
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,7 +21,7 @@ from ...check import CheckBudget, run_flow
 from ...conditions import RowCondition, build_conditions
 from ...context import CheckContext, round_down
 from ...judged_rows import JudgedRows
-from .changes import FITTED, NO_CHANGE, ColumnChange
+from .changes import FITTED, NO_CHANGE, USUAL, ColumnChange
 from .judge import Gain, LabelJudge, Losses
 
 Floats = npt.NDArray[np.float64]
@@ -41,16 +40,16 @@ MAX_ROWS_PER_QUERY = 5_000  # the budget is checked between queries
 TRIAL_ROWS = 2  # with a change that the system may refuse
 MIN_TIMED_ROWS = 500  # of a query that tells how fast the system is
 MIN_CLEARNESS = 1.5  # standard errors on the first half, for a change to be tested on the other
+SCREENING_CAUTION = 0.3  # of the standard errors that count against a change, since few rows are certain of nothing
 PLAINNESS_PENALTY = 0.2  # standard errors by which a less plain change must be clearer
 CONDITION_PENALTY = 1.0  # standard errors by which a change of a group must be clearer than one of all rows
 SIGNIFICANCE = 0.01  # of all confirmed changes together
 MIN_REDUCTION = 0.10  # of the losses
 MIN_CERTAIN_REDUCTION = 0.04  # at the lower end of the interval
-MIN_EXPLAINED_LOSS = 0.35  # of the errors beyond those of the quick model
-MIN_EXPLAINED_LOSS_IF_FITTED = 0.75  # a weak model gets better by some number
-MIN_REDUCTION_OTHERWISE = (
-    0.3  # of the losses, if the model is not worse than the quick one or the change explains less of it
-)
+MIN_EXPLAINED = 0.5  # of the losses beyond those of the quick model
+MIN_EXPLAINED_IF_FITTED = 0.75
+MIN_REDUCTION_OF_GOOD_MODEL = 0.15  # of the losses of a model that is not worse than the quick one, by a plain change
+MIN_REDUCTION_OTHERWISE = 0.3
 MIN_ANSWERED_SHARE = 0.5  # of the rows, with a change
 NEAR_TIE = 1.64  # standard errors between two changes that explain about the same
 
@@ -207,7 +206,7 @@ class RepairSearch:
             count = MIN_SCREENED_ROWS
         rows, weights = self._draw_rows(count)
         changes = [*changes, *(codings.list_changes(self, rows, weights) if codings is not None else ())]
-        trials = self._rank(self.measure(changes, rows), rows, weights)
+        trials = self._rank(self.measure(changes, rows), rows, weights, caution=SCREENING_CAUTION)
         promising = [trial.change for trial in self._take_some_per_column(trials)][:SELECTED_CHANGES]
         refined = list(dict.fromkeys(similar for change in promising for similar in change.similar or (change,)))
         count = self._count_rows(len(refined), min(SELECTED_ROWS, len(self.search_rows)), 0.5)
@@ -268,7 +267,9 @@ class RepairSearch:
         )
         return np.concatenate([wrong[:wrong_count], right[:right_count]]), weights
 
-    def _rank(self, losses: Mapping[ColumnChange, Losses], rows: RowNumbers, weights: Floats) -> list[ChangeTrial]:
+    def _rank(
+        self, losses: Mapping[ColumnChange, Losses], rows: RowNumbers, weights: Floats, *, caution: float = 1.0
+    ) -> list[ChangeTrial]:
         """Return each change with the group of rows in which it helps most clearly, and without a group; the clearest first."""
         plain: dict[bytes, ColumnChange] = {}  # of changes with the same effect the plainest
         for change in sorted(losses, key=lambda change: (not change.similar, change.plainness, len(change.columns))):
@@ -288,7 +289,7 @@ class RepairSearch:
         clearness = sums / errors
         plainness = np.array([change.plainness for change in usable])
         penalties = 1.0 + PLAINNESS_PENALTY * plainness[:, None] + CONDITION_PENALTY * (np.arange(masks.shape[1]) > 0)
-        benefits = sums - penalties * errors
+        benefits = sums - caution * penalties * errors
         space = self.data.points.space
         owners = np.array([space.names[condition.feature] for condition in self.conditions], dtype=object)
         describes_kind = np.array([is_about_kind(self.context, condition) for condition in self.conditions], dtype=bool)
@@ -363,12 +364,16 @@ class RepairSearch:
 
     def _is_clear(self, trial: ChangeTrial, gain: Gain, significance: float) -> bool:
         lost = float(self.losses.mean() - self.data.reference_errors.mean())
-        is_fitted = trial.change.plainness == FITTED
-        least_explained = MIN_EXPLAINED_LOSS_IF_FITTED if is_fitted else MIN_EXPLAINED_LOSS
-        explains_loss = lost > 0 and gain.before - gain.after >= least_explained * lost
-        least = MIN_REDUCTION
-        if not explains_loss:
-            least = math.inf if is_fitted else MIN_REDUCTION_OTHERWISE
+        # a number that fits, or a limit beyond which something fits, makes every weak model better
+        is_fitted = trial.change.plainness == FITTED or (trial.condition is not None and trial.condition.is_threshold)
+        if lost > 0 and gain.before - gain.after >= (MIN_EXPLAINED_IF_FITTED if is_fitted else MIN_EXPLAINED) * lost:
+            least = MIN_REDUCTION
+        elif is_fitted:
+            return False
+        elif lost <= 0 and trial.change.plainness <= USUAL:
+            least = MIN_REDUCTION_OF_GOOD_MODEL
+        else:
+            least = MIN_REDUCTION_OTHERWISE
         return (
             gain.p_value <= significance
             and gain.reduction.value >= least
