@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,9 @@ from typer.testing import CliRunner
 
 import datamorphic as dm
 from datamorphic.audit.checks.table.check import STEPS
+from datamorphic.audit.checks.table.label_order import search_moved_labels
 from datamorphic.audit.checks.table.profile import TableProfile
+from datamorphic.audit.checks.table.repetition import measure_shift_evidence
 from datamorphic.audit.checks.table.spellings import normalise
 from datamorphic.cli.main import app
 from datamorphic.errors import ArgumentError, DataError, UsageError
@@ -20,6 +23,7 @@ from datamorphic.errors import ArgumentError, DataError, UsageError
 ROWS = 600
 SOME = np.random.default_rng(3).choice(ROWS, 60, replace=False)  # rows of defects
 FEW = SOME[:12]
+MANY = np.arange(5, ROWS, 6)
 
 
 def make_table(rows=ROWS, seed=0):
@@ -98,6 +102,15 @@ def shift_numbers():
     return frame
 
 
+def shift_many_rows():
+    """Shift every sixth row as a whole, so that its values are usual where they are."""
+    names = ["age", "height_cm", "weight_kg", "income", "visits"]
+    frame = TABLE[[*names, "site", "label"]].astype(dict.fromkeys(names, float))
+    frame.loc[MANY, names[1:]] = frame.loc[MANY, names[:-1]].to_numpy()
+    frame.loc[MANY, names[0]] = TABLE.loc[MANY, names[-1]].to_numpy()
+    return frame
+
+
 def mix_texts():
     frame = TABLE.astype({"income": str})
     frame.loc[FEW, "income"] = "?"
@@ -146,6 +159,7 @@ CONCERNS = {
     "1970": (put("end", FEW, pd.Timestamp("1970-01-01")), "1970-01-01 stands for a missing value in end", FEW),
     "shifted": (shift_rows(), "12 rows are shifted by one column, from height_cm to share_pct", None),
     "shifted numbers": (shift_numbers(), "12 rows are shifted by one column, from height_cm to visits", None),
+    "many shifted rows": (shift_many_rows(), "100 rows are shifted by one column, from height_cm to visits", MANY),
     "texts": (mix_texts(), "income holds numbers and texts: '?'", FEW),
     "two types": (mix_types(), "visits is a number in some rows and a text in others", SOME),
     "units": (write_units(), "weight_kg holds numbers in several units: kg, lb", SOME),
@@ -287,6 +301,9 @@ def make_look_alikes():
                 "income": rng.normal(50, 22, ROWS),  # reaches below 0
             }
         ),
+        "bands": pd.DataFrame(  # the curves of some rows are those of others, one band later
+            np.exp(-np.square(np.arange(12) - rng.choice([4, 5, 6, 7], (ROWS, 1)))) + rng.normal(0, 0.05, (ROWS, 12))
+        ),
         "few values": pd.DataFrame({name: rng.integers(0, 3, ROWS) for name in "abc"}),
         "equal dates": pd.DataFrame(
             {"day": pd.Timestamp("2024-01-01") + pd.to_timedelta(sorted_days, unit="D"), "x": rng.normal(size=ROWS)}
@@ -311,6 +328,61 @@ def test_good_tables_raise_no_concern(name):
 )
 def test_good_tables_get_no_advice(name):
     assert [finding.title for finding in find(LOOK_ALIKES[name])] == []
+
+
+def test_evidence_for_a_shift_equals_its_definition():
+    rng = np.random.default_rng(2)
+    codes, usual = rng.integers(0, 3, (40, 4)), rng.random(40) < 0.7
+    for offset in (1, -1):
+        evidence = measure_shift_evidence(codes, 3, offset, usual)
+        for row, column in np.ndindex(evidence.shape):
+            if not 0 <= column - offset < 4:
+                assert evidence[row, column] == 0
+                continue
+            shares = [
+                (np.sum(codes[usual, place] == codes[row, column]) + 0.5) / (usual.sum() + 1.5)
+                for place in (column - offset, column)
+            ]
+            assert evidence[row, column] == pytest.approx(np.log(shares[0] / shares[1]))
+
+
+def make_series(moved_from=None, moved_to=None, numeric=False, step=1):
+    """Return answers and labels that mostly agree; the labels of some rows belong to the row before."""
+    rng = np.random.default_rng(6)
+    answers = rng.normal(50, 20, 300) if numeric else rng.integers(0, 2, 300).astype(float)
+    labels = answers + rng.normal(0, 5, 300) if numeric else np.where(rng.random(300) < 0.1, 1 - answers, answers)
+    if moved_from is not None:
+        labels[moved_from:moved_to] = np.roll(labels, step)[moved_from:moved_to]
+    return answers, labels
+
+
+@pytest.mark.parametrize("numeric", [False, True], ids=["classes", "numbers"])
+@pytest.mark.parametrize("step", [1, -1])
+def test_labels_of_the_neighbouring_row(numeric, step):
+    moved = search_moved_labels(*make_series(120, 240, numeric, step), numeric=numeric)
+    assert moved is not None
+    assert moved.step == -step
+    assert abs(moved.start - 120) <= 10  # rows of equal answers do not tell
+    assert abs(moved.stop - 240) <= 10
+    assert moved.moved_error < moved.own_error
+
+
+@pytest.mark.parametrize("numeric", [False, True], ids=["classes", "numbers"])
+def test_labels_in_their_places(numeric):
+    assert search_moved_labels(*make_series(numeric=numeric), numeric=numeric) is None
+    assert search_moved_labels(*make_series(0, 300, numeric), numeric=numeric) is None  # the answers may be late
+    assert search_moved_labels(*make_series(100, 110, numeric), numeric=numeric) is None  # by chance
+
+
+def test_a_run_of_moved_labels_is_a_concern():
+    model = LogisticRegression(max_iter=1000).fit(TABLE[["height_cm", "weight_kg"]], TABLE["label"])
+    data = TABLE.assign(label=np.where(np.arange(ROWS) < 300, TABLE["label"], np.roll(TABLE["label"], 1)))
+    result = dm.test(model, data, target="label", only=["answers", "table"], progress=False)
+    [finding] = [finding for finding in result.findings if finding.level == "concern"]
+    first, last = (int(number) for number in re.findall(r"rows (\d+) to (\d+)", finding.title)[0])
+    assert finding.title.endswith("are those of the row before")
+    assert abs(first - 300) <= 8
+    assert last >= 580
 
 
 def test_a_natural_factor_between_categories_is_advice():

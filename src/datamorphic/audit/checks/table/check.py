@@ -12,7 +12,9 @@ from ...._text import pluralise
 from ....core.result import Finding
 from ...check import CheckBudget, CheckFindings, make_check
 from ...context import CheckContext
+from ...rivals import mark_explained_rows
 from .forms import find_forms
+from .label_order import find_moved_labels
 from .limits import find_impossible_values
 from .missing_codes import find_missing_codes, find_text_codes
 from .profile import LABEL_NAME, TableProfile
@@ -61,6 +63,10 @@ def check_table(context: CheckContext, budget: CheckBudget) -> CheckFindings:
             findings += step(table)
     if context.data_only:
         findings += _find_identifying_columns(context, table)
+    else:
+        findings += find_moved_labels(context, table)
+        if table.shifted is not None:
+            mark_explained_rows(context, np.flatnonzero(table.shifted))
     findings = [_weigh(context, finding) for finding in findings]
     basis = f"{pluralise(len(table), 'row')} of {pluralise(len(table.columns), 'column')}"
     return CheckFindings(basis=basis, findings=_limit(findings))

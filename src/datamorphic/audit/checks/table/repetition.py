@@ -38,6 +38,10 @@ MIN_EVIDENCE = 10.0  # nats by which the values of a row fit the neighbouring co
 MIN_COLUMN_EVIDENCE = 2.0  # nats, of one column that counts as shifted
 MAX_SHIFTED_SHARE = 0.3  # of the rows
 MIN_RUN_AGREEMENT = 0.8  # of the columns between the first and the last shifted one
+MIN_WHOLE_SHIFTED_ROWS = 10  # of rows that are shifted as a whole, many of which make their values usual
+MAX_SHIFT_ROUNDS = 8  # of counting values again without the shifted rows
+MIN_WHOLE_EVIDENCE = 5.0  # nats for or against a shift of a whole row: rows with less are undecided
+MAX_UNDECIDED_SHARE = 0.1  # undecided rows, in shares of the shifted ones
 
 
 def find_repeated_rows(table: TableProfile) -> Iterator[Finding]:
@@ -156,10 +160,18 @@ def _find_conflicts(label: ColumnProfile | None, groups: npt.NDArray[np.intp], r
 
 
 def find_shifted_rows(table: TableProfile) -> Iterator[Finding]:
-    """Yield rows whose values fit the columns beside their own."""
+    """Yield rows whose values fit the columns beside their own, or the columns of numbers beside their own."""
     columns = table.inputs
-    if len(table) < MIN_ROWS or not MIN_SHIFTED_COLUMNS < len(columns) <= MAX_SHIFT_COLUMNS:
+    numbers = [column for column in columns if column.kind == "number"]
+    if len(table) < MIN_ROWS or len(columns) > MAX_SHIFT_COLUMNS:
         return
+    for neighbours in (columns, numbers) if len(numbers) < len(columns) else (columns,):
+        if table.shifted is None and len(neighbours) > MIN_SHIFTED_COLUMNS:
+            yield from _find_shifts(table, neighbours)
+
+
+def _find_shifts(table: TableProfile, columns: list[ColumnProfile]) -> Iterator[Finding]:
+    """Yield rows whose values fit the left or the right one of their neighbours among some columns."""
     tokens = [_read_tokens(column) for column in columns]
     names = {token: code for code, token in enumerate(dict.fromkeys(text for texts in tokens for text in texts))}
     codes = np.column_stack(
@@ -168,30 +180,14 @@ def find_shifted_rows(table: TableProfile) -> Iterator[Finding]:
             for texts, column in zip(tokens, columns, strict=True)
         ]
     )
-    shares = np.stack([np.bincount(column, minlength=len(names) + 1) for column in codes.T]) + 0.5
-    fits = np.log(shares / shares.sum(axis=1, keepdims=True))  # of every token in every column
     for offset in (1, -1):
-        targets = np.arange(len(columns))
-        sources = targets - offset
-        inside = (sources >= 0) & (sources < len(columns))
-        evidence = np.zeros(codes.shape)
-        for target in targets[inside].tolist():
-            own, other = fits[target, codes[:, target]], fits[sources[target], codes[:, target]]
-            evidence[:, target] = other - own
-        is_shifted = evidence > MIN_COLUMN_EVIDENCE
-        counts = is_shifted.sum(axis=1)
-        first = is_shifted.argmax(axis=1)
-        last = codes.shape[1] - 1 - is_shifted[:, ::-1].argmax(axis=1)
-        total = np.where(is_shifted | (evidence < 0), evidence, 0.0)
-        span = (targets >= first[:, None]) & (targets <= last[:, None])
-        rows = (
-            (counts >= MIN_SHIFTED_COLUMNS)
-            & (counts >= MIN_RUN_AGREEMENT * (last - first + 1))
-            & ((total * span).sum(axis=1) > MIN_EVIDENCE)
-        )
+        evidence, rows = _find_whole_shift(codes, len(names) + 1, offset)
+        if not rows.any():
+            rows = _find_partial_shifts(evidence)
         if not MIN_SHIFTED_ROWS <= rows.sum() <= MAX_SHIFTED_SHARE * len(table):
             continue
-        shifted_columns = [columns[place] for place in np.flatnonzero(is_shifted[rows].mean(axis=0) >= 0.5).tolist()]
+        is_shifted = (evidence[rows] > MIN_COLUMN_EVIDENCE).mean(axis=0) >= 0.5
+        shifted_columns = [columns[place] for place in np.flatnonzero(is_shifted).tolist()]
         if len(shifted_columns) < MIN_SHIFTED_COLUMNS:
             continue
         table.shifted = rows
@@ -207,6 +203,63 @@ def find_shifted_rows(table: TableProfile) -> Iterator[Finding]:
             "have values that are rare "
             f"there and usual in the column to the {side} of each.",
         )
+        return
+
+
+def measure_shift_evidence(
+    codes: npt.NDArray[np.int64], token_count: int, offset: int, usual: Mask
+) -> npt.NDArray[np.float64]:
+    """Return by how many nats each value fits the column `offset` places to the left better than its own.
+
+    How often values occur in a column is counted in the `usual` rows. A column without that neighbour has no evidence.
+    """
+    shares = np.stack([np.bincount(column[usual], minlength=token_count) for column in codes.T]) + 0.5
+    fits = np.log(shares / shares.sum(axis=1, keepdims=True))  # of every token in every column
+    targets = np.arange(codes.shape[1])
+    sources = targets - offset
+    inside = (sources >= 0) & (sources < len(targets))
+    sources = np.where(inside, sources, targets)
+    return fits[sources, codes] - fits[targets, codes]
+
+
+def _find_whole_shift(
+    codes: npt.NDArray[np.int64], token_count: int, offset: int
+) -> tuple[npt.NDArray[np.float64], Mask]:
+    """Return the evidence for a shift by rows and columns, and the rows that are shifted as a whole; none if it is unclear.
+
+    Many shifted rows make their values usual where they are, so these rows are left out when values are counted again. It is
+    clear if hardly any row is undecided: rows of columns that are alike may fit either way.
+    """
+    nobody = np.zeros(len(codes), dtype=bool)
+    shifted, evidence = nobody, measure_shift_evidence(codes, token_count, offset, ~nobody)
+    first_evidence = evidence
+    for _ in range(MAX_SHIFT_ROUNDS):
+        better = evidence.sum(axis=1) > 0
+        if better.mean() > MAX_SHIFTED_SHARE or better.sum() < MIN_WHOLE_SHIFTED_ROWS:
+            return first_evidence, nobody
+        if np.array_equal(better, shifted):
+            break
+        shifted, evidence = better, measure_shift_evidence(codes, token_count, offset, ~better)
+    undecided = np.abs(evidence.sum(axis=1)) < MIN_WHOLE_EVIDENCE
+    if undecided.sum() > MAX_UNDECIDED_SHARE * shifted.sum():
+        return first_evidence, nobody
+    return evidence, shifted & ~undecided
+
+
+def _find_partial_shifts(evidence: npt.NDArray[np.float64]) -> Mask:
+    """Return the rows of which some columns beside each other are shifted, each clearly."""
+    is_shifted = evidence > MIN_COLUMN_EVIDENCE
+    counts = is_shifted.sum(axis=1)
+    first = is_shifted.argmax(axis=1)
+    last = evidence.shape[1] - 1 - is_shifted[:, ::-1].argmax(axis=1)
+    total = np.where(is_shifted | (evidence < 0), evidence, 0.0)
+    places = np.arange(evidence.shape[1])
+    span = (places >= first[:, None]) & (places <= last[:, None])
+    return np.asarray(
+        (counts >= MIN_SHIFTED_COLUMNS)
+        & (counts >= MIN_RUN_AGREEMENT * (last - first + 1))
+        & ((total * span).sum(axis=1) > MIN_EVIDENCE)
+    )
 
 
 def _read_tokens(column: ColumnProfile) -> list[str]:
