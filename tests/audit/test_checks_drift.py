@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -217,3 +218,83 @@ def test_a_column_whose_values_mean_something_else():
     assert finding.level == "concern"
     assert "income" in finding.columns
     assert "income" in finding.title
+
+
+def test_a_column_that_moved_without_the_labels():
+    data = make_data(seed=1)
+    (finding,) = run(MODEL, data.assign(income=data["income"] + 20)).findings
+    assert (finding.level, finding.columns) == ("concern", ("income",))
+    assert finding.title.startswith(
+        "income has moved since the reference data, and the labels have not followed: with "
+    )
+    assert "subtracted from income, errors fall from" in finding.title
+
+
+def test_a_biased_model_does_not_blame_a_column_that_moved():
+    """Each smaller income makes the model better, also for rows of the reference."""
+
+    def predict(frame):
+        return np.where(frame["income"] - 10 - frame["debts"] / 2 > 0, "yes", "no")
+
+    (finding,) = run(predict, make_data(seed=1, shift=12.0)).findings
+    assert finding.level == "advice"
+
+
+def make_mix(share, seed):
+    """Return data in which the inputs say little about the labels, and a share of the labels is yes."""
+    rng = np.random.default_rng(seed)
+    target = np.where(rng.random(500) < share, "yes", "no")
+    return make_data(500, seed=seed).assign(target=target, income=rng.normal(50, 15, 500) + 10 * (target == "yes"))
+
+
+def test_a_class_that_became_frequent():
+    reference = make_mix(0.08, 7)
+    model = fit(reference)
+    (finding,) = run(model, make_mix(0.5, 8), reference).findings
+    assert finding.level == "concern"
+    assert finding.title.startswith("The class 'yes' is ")
+    assert finding.title.endswith(" times as frequent as in the reference data, and the model does not expect it")
+    assert run(model, make_mix(0.1, 9), reference).findings == ()
+
+
+def test_a_class_that_the_model_expects_to_be_frequent():
+    reference, data = make_data(2_000), make_data(2_000, seed=1)
+    rare = [frame["target"].eq("yes") & (frame.index % 12 > 0) for frame in (reference, data)]
+    (finding,) = run(MODEL, data, reference[~rare[0]]).findings
+    assert (finding.level, finding.columns) == ("advice", ("income",))
+
+
+def test_a_column_that_is_empty_now():
+    model = fit(REFERENCE, HistGradientBoostingClassifier(max_iter=20))
+    data = make_data(seed=1)
+    data["income"] = data["income"].mask(np.arange(len(data)) % 5 > 0)
+    (finding,) = run(model, data).findings
+    assert (finding.level, finding.columns) == ("concern", ("income",))
+    assert (
+        finding.title
+        == "income is missing in 80% of the rows, in the reference data in 0%, and the model depends on it"
+    )
+
+
+def test_an_empty_column_that_the_model_does_not_use():
+    reference = REFERENCE.assign(income=50.0)
+    model = fit(reference, HistGradientBoostingClassifier(max_iter=20))
+    data = make_data(seed=1)
+    data["income"] = np.where(np.arange(len(data)) % 5 > 0, np.nan, 50.0)
+    (finding,) = run(model, data, reference).findings
+    assert finding.level == "advice"
+
+
+def test_labels_of_a_small_group_that_follow_another_rule():
+    shares = (0.45, 0.1, 0.45)
+    reference, data = make_data(1_200, shares=shares), make_data(1_200, seed=1, shares=shares)
+    other = {"yes": "no", "no": "yes"}
+    inside = (data["region"] == "south") & (data.index % 5 > 0)
+    model = fit(reference)
+    assert run(model, data, reference).state == "passed"
+    (finding,) = run(
+        model, data.assign(target=data["target"].mask(inside, data["target"].map(other))), reference
+    ).findings
+    assert finding.level == "concern"
+    assert finding.title == "What was learned from the reference data no longer holds where region is 'south'"
+    assert "On rows of the same group of the reference" in finding.detail

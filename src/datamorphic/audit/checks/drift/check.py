@@ -17,10 +17,14 @@ from ...context import CheckContext
 from ...judged_rows import JudgedRows, collect_judged_rows
 from ...reference_model import ReferenceModel
 from ...responses import AnswerCodes
+from ...rivals import mark_explained_rows
+from .class_shares import find_changed_shares
 from .columns import MIN_DISTANCE, Drift, measure_column_drifts, measure_label_drift
+from .emptied_columns import build_emptied_finding, find_emptied_columns
 from .groups import CostlyGroup, Mask, find_costly_group, find_grown_groups
+from .moved_columns import build_moved_finding, find_moved_column
 from .reference_rows import ReferenceRows, query_reference, read_reference_rows
-from .relation import ChangedRelation, encode_reference_labels, find_changed_relation
+from .relation import ChangedGroup, ChangedRelation, encode_reference_labels, find_changed_group, find_changed_relation
 
 Floats = npt.NDArray[np.float64]
 
@@ -41,24 +45,31 @@ def check_drift(context: CheckContext, budget: CheckBudget) -> CheckFindings:
         f"{pluralise(len(drifts), 'column')} of {pluralise(len(context.inputs), 'row')} compared with "
         f"{pluralise(len(reference.codes), 'row')} of the reference"
     )
-    finding: Finding | None = None
+    findings: list[Finding] = []
     has_errors = out_of_budget = False
     try:
         query_reference(context, budget, reference)
         drifts += _measure_answer_drift(context, reference)
+        emptied = find_emptied_columns(context, budget, reference)
+        findings += [build_emptied_finding(context, column) for column in emptied]
+        shares = find_changed_shares(context, reference)
+        findings += [] if shares is None else [shares]
         quick = context.fit_reference_model(budget.remaining())
         data = None if quick is None else collect_judged_rows(context, quick)
         if quick is not None and data is not None:
-            finding, error_text = _find_cost(context, budget, quick, data, reference, _find_most_drifted(drifts))
+            names = [column.name for column in emptied]
+            others = [drift for drift in drifts if drift.name not in names]
+            finding, error_text = _find_cost(context, budget, quick, data, reference, others, shares is not None)
+            # the error of rows without a value is that of the emptied column
+            findings += [] if finding is None or set(finding.columns).intersection(names) else [finding]
             basis += error_text
             has_errors = True
     except (BudgetSpent, SystemFailed):
         basis, out_of_budget = f"{basis}; there was no time to compare errors", True
     changed = sorted((drift for drift in drifts if drift.matters), key=lambda drift: -drift.low)
     section = _build_section(drifts)
-    findings: list[Finding] = []
-    if finding is not None:
-        findings = [replace(finding, sections=(section,))]
+    if findings:
+        findings[0] = replace(findings[0], sections=(section,))
     elif changed:
         findings = [_build_advice(changed, section, has_errors)]
     return CheckFindings(
@@ -107,15 +118,25 @@ def _find_cost(
     quick: ReferenceModel,
     data: JudgedRows,
     reference: ReferenceRows,
-    most_drifted: Drift | None,
+    drifts: list[Drift],
+    has_other_shares: bool,
 ) -> tuple[Finding | None, str]:
-    """Return a finding about drift that costs accuracy, if there is any, and the errors on both sides in words."""
+    """Return a finding about drift that costs accuracy, if there is any, and the errors on both sides in words.
+
+    A column that moved is the plainest cause. Then come groups that grew, labels that follow from other inputs everywhere, and
+    labels of a group that do. If classes have other shares, this explains them.
+    """
     labels = encode_reference_labels(reference, quick)
     judged, errors = _measure_reference_errors(context, quick, reference, labels)
     format_error = (lambda value: f"{value:.3g}") if data.numeric else format_percent
     text = f"; error {format_error(float(data.errors.mean()))}"
     if len(errors):
         text += f", in the reference {format_error(float(errors.mean()))}"
+    moved = find_moved_column(context, budget, data, reference, drifts)
+    if moved is not None:
+        return build_moved_finding(context, data, moved), text
+    if has_other_shares:
+        return None, text
     grown = find_grown_groups(context, data, reference)
     costly = find_costly_group(data, grown, reference, errors, judged, context.seed)
     if costly is not None:
@@ -124,8 +145,9 @@ def _find_cost(
         raise BudgetSpent("There was no time to fit a model of the reference.")
     relation = find_changed_relation(context, budget, data, quick, reference, labels)
     if relation is not None and _has_risen(data, errors):
-        return _build_relation_finding(context, data, relation, most_drifted), text
-    return None, text
+        return _build_relation_finding(context, data, relation, _find_most_drifted(drifts)), text
+    group = find_changed_group(context, budget, data, quick, reference, labels)
+    return None if group is None else _build_changed_group_finding(context, data, group), text
 
 
 def _measure_reference_errors(
@@ -213,6 +235,24 @@ def _build_relation_finding(
         **count_rows(count, total),
         columns=columns,
         examples=_build_examples(context, data, relation.inside),
+    )
+
+
+def _build_changed_group_finding(context: CheckContext, data: JudgedRows, group: ChangedGroup) -> Finding:
+    name, verb = data.points.space.names[group.column], "has" if data.numeric else "is"
+    mark_explained_rows(context, data.rows[group.inside])
+    count, total = _count_wrong(data, group.inside)
+    return Finding(
+        **get_facts("drift.relation"),
+        about=name,
+        title=f"What was learned from the reference data no longer holds where {group.text}",
+        detail=f"There, a quick model fitted to the reference data {verb} {_format_error(data, group.data_error)} of the data, and the "
+        f"model under test {_strip(data, group.error)}. On rows of the same group of the reference that it was not fitted to, the quick "
+        f"model {verb} {_format_error(data, group.reference_error)}. So the labels of this group follow another rule than in the "
+        "reference, or are wrong. The group was found on half of the rows and tested on the other half.",
+        **count_rows(count, total),
+        columns=(name,),
+        examples=_build_examples(context, data, group.inside),
     )
 
 

@@ -76,7 +76,7 @@ def find_grown_groups(context: CheckContext, data: JudgedRows, reference: Refere
     groups: list[GrownGroup] = []
     for column in context.space.scalars:
         new, old = context.inputs.codes[:, column], reference.codes[:, column]
-        for text, find_rows in _list_conditions(context.space.features[column], old, new):
+        for text, find_rows in list_conditions(context.space.features[column], old, new):
             in_data, in_reference, inside = find_rows(new), find_rows(old), find_rows(data.points.codes[:, column])
             is_large = inside.sum() >= 2 * MIN_GROUP_ROWS
             if is_large and inside.mean() <= MAX_GROUP_SHARE and _has_grown(in_data, in_reference):
@@ -93,7 +93,7 @@ def find_grown_groups(context: CheckContext, data: JudgedRows, reference: Refere
     return groups
 
 
-def _list_conditions(feature: Feature, old: Floats, new: Floats) -> Iterator[RowCondition]:
+def list_conditions(feature: Feature, old: Floats, new: Floats) -> Iterator[RowCondition]:
     """Yield the conditions on a column: what the reference does not have first, then values and ranges."""
     if isinstance(feature, Text):
         return
