@@ -81,6 +81,20 @@ def test_good_models_have_no_identifiers():
     assert run("identifiers", fit(data), data.head(12)).state == "not run"
 
 
+def test_an_identifier_that_was_given_out_by_label_is_a_concern_if_the_model_uses_it():
+    data = add_identifier(make_data())
+    first = data["client_id"].min() + 10
+    for predict, level in (
+        (lambda frame: np.where(frame["client_id"] < first - 50, "no", "yes"), "concern"),  # on other rows only
+        (lambda frame: np.where(frame["income"] > frame["debt"], "yes", "no"), "advice"),
+    ):
+        (finding,) = run("leaks", predict, data).findings
+        assert (finding.level, finding.about) == (level, "client_id")
+        assert "it was given out by the label" in finding.title
+    mixed = data.assign(client_id=np.random.default_rng(0).permutation(data["client_id"]))
+    assert run("leaks", fit(mixed), mixed).state == "passed"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("codes", [{"no": "open", "yes": "closed"}, *([{"no": 0, "yes": 10}] if LONG else [])])
 def test_a_feature_that_is_the_label_in_disguise_is_a_concern(codes):
@@ -186,9 +200,22 @@ def test_the_last_digit_of_a_fraction_does_not_hide_duplicates():
     other_digit = data.assign(**{name: np.nextafter(data[name], np.inf) for name in names}).astype({"big": float})
     largest = other_digit.iloc[:1].assign(noise=np.finfo(float).max)
     (finding,) = run("duplicates", model, data, reference=pd.concat([other_digit, largest])).findings
-    assert finding.cases == ROWS
-    for changed in (data.assign(debt=data["debt"] * (1 + 1e-10)), data.assign(big=data["big"] + ROWS)):
-        assert run("duplicates", model, data, reference=changed).state == "passed"
+    assert (finding.level, finding.cases) == ("concern", ROWS)
+    assert run("duplicates", model, data, reference=data.assign(big=data["big"] + ROWS)).state == "passed"
+
+
+def test_rows_that_are_nearly_those_of_the_training_data_are_advice():
+    data = make_data()
+    train, rest = data.iloc[:200], data.iloc[200:].reset_index(drop=True)
+    copies = train.head(60).assign(income=train["income"].head(60) * 1.0001)
+    test = pd.concat([rest, copies]).reset_index(drop=True)
+    (finding,) = run("duplicates", fit(train), test, reference=train).findings
+    assert (finding.level, finding.title) == ("advice", "Rows of the test data are nearly rows of the training data")
+    assert finding.cases > 40
+    assert "nearly equals row" in finding.examples[0].text
+    coarse = data.assign(debt=0.0, noise=0.0)  # one column with three digits: many rows agree so by nature
+    outcome = run("duplicates", fit(data), coarse.iloc[:200], reference=coarse.iloc[200:])
+    assert outcome.state == "passed"
 
 
 def test_wrong_references_are_refused():

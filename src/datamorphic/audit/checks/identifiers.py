@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +35,7 @@ DUPLICATE_SIGNIFICANCE = 0.001
 #: Bits in which fractions must agree, about twelve digits. Some readers of text files get the last digit of a number wrong,
 #: pandas before 3.1 among them, so that a row in a file differs slightly from the same row elsewhere.
 COMPARED_BITS = 40
+NEAR_BITS = 10  # about three digits, in which rows that are nearly equal agree
 
 
 # -- identifiers -------------------------------------------------------------------------------------------------------
@@ -99,54 +101,113 @@ def _find_identifier_skip_reason(context: CheckContext) -> str:
 
 
 def check_duplicates(context: CheckContext, budget: CheckBudget) -> CheckFindings:
-    """Count the inputs that are also rows of the training data, and compare with repeats within the training data."""
-    from scipy.stats import binomtest
-
+    """Count the inputs that are also rows of the training data, or nearly so, and compare with repeats within the training data."""
     reference = context.reference
     assert reference is not None
     frame = context.inputs.frame
     with suppress(ValueError):  # dates in another form: then no row is equal
         reference = to_day_numbers(reference, getattr(context.sut, "date_columns", ()))
-    keys, reference_keys = _hash_rows(frame, reference)
-    repeated = np.isin(keys, reference_keys)
-    _, places, counts = np.unique(reference_keys, return_inverse=True, return_counts=True)
-    natural_count, reference_count = int((counts[places] > 1).sum()), len(reference_keys)
-    natural_share = natural_count / max(reference_count, 1)
-    count, total = int(repeated.sum()), len(keys)
-    basis = f"{count:,} of {pluralise(total, 'row')} are among {pluralise(reference_count, 'training row')}"
-    if natural_count:
-        basis += f"; {format_percent(natural_share)} of the training rows repeat among themselves"
-    # Rows drawn like the training rows repeat as often as these do; one is added so that a rate of 0 can be exceeded.
-    expected_share = min(1.0, (natural_count + 1) / (reference_count + 1))
-    excess = count / max(total, 1) - natural_share
-    significant = binomtest(count, total, expected_share, alternative="greater").pvalue < DUPLICATE_SIGNIFICANCE
-    if excess < MIN_EXCESS_OF_DUPLICATES or not significant:
-        return CheckFindings(basis=basis)
-    row = int(np.flatnonzero(repeated)[0])
+    exact, near = (_count_repeats(frame, reference, bits) for bits in (COMPARED_BITS, NEAR_BITS))
+    basis = f"{exact.count:,} of {pluralise(exact.total, 'row')} are among {pluralise(exact.reference_count, 'training row')}"
+    if exact.natural_count:
+        basis += f"; {format_percent(exact.natural_share)} of the training rows repeat among themselves"
+    repeats = f"{format_percent(exact.natural_share)} of the rows repeat" if exact.natural_count else "no row repeats"
+    findings = []
+    if exact.is_more_than_natural:
+        findings.append(
+            Finding(
+                **get_facts("duplicates"),
+                detail=f"{format_share(exact.count, exact.total, 'row')} equal a training row in every input. Within the training data, "
+                f"{repeats}.{_compare_accuracy(context, exact.repeated)} Figures of quality on such "
+                "duplicates show what the model remembers, not how well it does on new rows.",
+                **count_rows(exact.count, exact.total),
+                examples=(_build_duplicate_example(context, exact, exact.repeated, "equals"),),
+            )
+        )
+    elif near.is_more_than_natural:
+        only_near = near.repeated & ~exact.repeated
+        count = int(only_near.sum())
+        findings.append(
+            Finding(
+                **get_facts("duplicates.near"),
+                detail=f"{format_share(count, near.total, 'row')} agree with a training row in every text and in the first three digits of "
+                f"every number, and differ from it in later digits. Within the training data, {format_percent(near.natural_share)} of the "
+                f"rows agree so with another one.{_compare_accuracy(context, only_near)} They may be copies with a little noise, or the "
+                "same things measured twice.",
+                **count_rows(count, near.total),
+                examples=(_build_duplicate_example(context, near, only_near, "nearly equals"),),
+            )
+        )
+    return CheckFindings(basis=basis, findings=findings)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Repeats:
+    """Which inputs are rows of the training data, and how many of these repeat among themselves."""
+
+    repeated: Mask
+    training_rows: npt.NDArray[np.intp]  # for each input, a training row that it repeats, if there is one
+    natural_count: int
+    reference_count: int
+
+    @property
+    def count(self) -> int:
+        return int(self.repeated.sum())
+
+    @property
+    def total(self) -> int:
+        return len(self.repeated)
+
+    @property
+    def natural_share(self) -> float:
+        """The share of the training rows that repeat."""
+        return self.natural_count / max(self.reference_count, 1)
+
+    @property
+    def is_more_than_natural(self) -> bool:
+        """Whether inputs repeat training rows more often than these repeat among themselves."""
+        from scipy.stats import binomtest
+
+        # Rows drawn like the training rows repeat as often as these do; one is added so that a rate of 0 can be exceeded.
+        expected_share = min(1.0, (self.natural_count + 1) / (self.reference_count + 1))
+        if self.count / max(self.total, 1) - self.natural_share < MIN_EXCESS_OF_DUPLICATES:
+            return False
+        return bool(
+            binomtest(self.count, self.total, expected_share, alternative="greater").pvalue < DUPLICATE_SIGNIFICANCE
+        )
+
+
+def _count_repeats(frame: pd.DataFrame, reference: pd.DataFrame, bits: int) -> _Repeats:
+    keys, reference_keys = _hash_rows(frame, reference, bits)
+    distinct, firsts, places, counts = np.unique(
+        reference_keys, return_index=True, return_inverse=True, return_counts=True
+    )
+    found_places = np.minimum(np.searchsorted(distinct, keys), max(len(distinct) - 1, 0))
+    return _Repeats(
+        repeated=np.isin(keys, reference_keys),
+        training_rows=firsts[found_places] if len(distinct) else np.zeros(len(keys), dtype=np.intp),
+        natural_count=int((counts[places] > 1).sum()),
+        reference_count=len(reference_keys),
+    )
+
+
+def _build_duplicate_example(context: CheckContext, repeats: _Repeats, rows: Mask, verb: str) -> Example:
+    row = int(np.flatnonzero(rows)[0])
     case = extract_case(context.inputs, row)
     data_row = row if context.subject.rows is None else int(context.subject.rows[row])
-    training_row = int(np.flatnonzero(reference_keys == keys[row])[0])
-    repeats = f"{format_percent(natural_share)} of the rows repeat" if natural_count else "no row repeats"
-    finding = Finding(
-        **get_facts("duplicates"),
-        detail=f"{format_share(count, total, 'row')} equal a training row in every input. Within the training data, "
-        f"{repeats}.{_compare_accuracy(context, repeated)} Figures of quality on such "
-        "duplicates show what the model remembers, not how well it does on new rows.",
-        **count_rows(count, total),
-        examples=(
-            Example(
-                text=f"row {data_row:,} of the test data equals row {training_row:,} of the training data: {format_case(case)}",
-                case=case,
-            ),
-        ),
+    training_row = int(repeats.training_rows[row])
+    return Example(
+        text=f"row {data_row:,} of the test data {verb} row {training_row:,} of the training data: {format_case(case)}",
+        case=case,
     )
-    return CheckFindings(basis=basis, findings=[finding])
 
 
-def _hash_rows(frame: pd.DataFrame, reference: pd.DataFrame) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+def _hash_rows(
+    frame: pd.DataFrame, reference: pd.DataFrame, bits: int = COMPARED_BITS
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
     """Return one number for each row of two frames; equal rows have equal numbers, whatever the dtypes.
 
-    Fractions are equal if they agree in `COMPARED_BITS`.
+    Fractions are equal if they agree in so many bits.
     """
     codes = {}
     for name in frame.columns:
@@ -155,18 +216,19 @@ def _hash_rows(frame: pd.DataFrame, reference: pd.DataFrame) -> tuple[npt.NDArra
             for column in (frame[name], reference[name])
         )
         values = pd.concat([first, second], ignore_index=True)
-        codes[name] = pd.factorize(_round_fractions(values) if values.dtype.kind == "f" else values)[0]
+        codes[name] = pd.factorize(_round_fractions(values, bits) if values.dtype.kind == "f" else values)[0]
     keys = pd.util.hash_pandas_object(pd.DataFrame(codes), index=False).to_numpy()
     return keys[: len(frame)], keys[len(frame) :]
 
 
-def _round_fractions(column: pd.Series) -> npt.NDArray[np.float64]:
-    """Return numbers rounded to `COMPARED_BITS`, except whole ones, which every reader gets right."""
+def _round_fractions(column: pd.Series, bits: int) -> npt.NDArray[np.float64]:
+    """Return numbers rounded to so many bits, except whole ones as long as all digits count, which every reader gets right."""
     numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
     mantissas, exponents = np.frexp(numbers)
     with np.errstate(over="ignore"):  # of the largest floats, which are whole
-        rounded = np.ldexp(np.rint(np.ldexp(mantissas, COMPARED_BITS)), exponents - COMPARED_BITS)
-    return np.where(numbers == np.rint(numbers), numbers, rounded)
+        rounded = np.ldexp(np.rint(np.ldexp(mantissas, bits)), exponents - bits)
+    is_exact = (numbers == np.rint(numbers)) & (bits == COMPARED_BITS)
+    return np.where(is_exact, numbers, rounded)
 
 
 def _compare_accuracy(context: CheckContext, repeated: Mask) -> str:

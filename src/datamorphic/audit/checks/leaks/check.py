@@ -13,12 +13,14 @@ from ...._text import format_percent, pluralise
 from ....core.result import LEVELS, Example, Finding, Level, format_share
 from ....errors import OutOfBudget
 from ....reporting.document import Section, Table
+from ....runs.flow import ask
 from ....space.features import Categorical
+from ....space.points import Points
 from ...case_text import build_examples, format_label
-from ...check import CheckBudget, CheckFindings, make_check
+from ...check import CheckBudget, CheckFindings, make_check, run_flow
 from ...context import CheckContext
 from ...feature_shuffling import measure_influence
-from ...influence import Influence
+from ...influence import Influence, find_score_changes
 from ...labels import find_missing_labels, to_label_texts
 from .codes import CodeTrial, find_codes, try_codes
 from .encodings import Encoding, Sequel, find_encoding, find_sequel
@@ -54,6 +56,7 @@ MIN_DECIDED_SHARE_OF_STRONG = 0.05  # the same for columns that are suspect beca
 MAX_ENCODED_CLASSES = 5  # whose mean labels are compared with columns
 MAX_GROUPINGS = 20
 MAX_FINDINGS = 4
+MAX_PROBED_ROWS = 50  # whose identifiers leave the range of the data
 
 AFTERWARDS = (
     "Find out when {name} is recorded. If it is known only after the outcome, or is derived from it, remove it and train again: "
@@ -107,23 +110,32 @@ def check_leaks(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     score = "of the variance explained" if rows.numbers else "of the labels right, averaged over the classes"
     count = pluralise(len(context.columns), "feature")
     basis = f"{count}; the best alone is {best}: {format_percent(1 - errors[best])} {score}"
-    suspects = [name for name in errors if errors[name] <= MAX_ERROR_OF_LEAK and name not in context.identifiers]
+    telling = [name for name in errors if errors[name] <= MAX_ERROR_OF_LEAK]
+    if rows.numbers:  # a running number may well follow a trend in time
+        telling = [name for name in telling if name not in context.identifiers]
+    suspects = [name for name in telling if name not in context.identifiers]
     others = [name for name in context.space.names if name not in suspects and name not in context.identifiers]
     findings: list[Finding] = []
     sections: list[Section] = []
-    if suspects and others:
+    if telling and others:
         other_predictions = predict_from_others(context, tree_rows, others)
         other_error = tree_rows.compute_error(other_predictions)
         influence = measure_influence(context, budget)
-        findings = [
-            _build_leak_finding(rows, name, errors[name], other_error, len(others), influence, len(suspects))
-            for name in suspects
+        leaks = [
+            name
+            for name in telling
             if is_far_better(
                 tree_rows, errors[name], predictions[name], other_error, other_predictions, len(context.space)
             )
         ]
+        findings = [
+            _build_leak_finding(rows, name, errors[name], other_error, len(others), influence, len(suspects))
+            if name in suspects
+            else _build_identifier_finding(context, budget, rows, name, errors[name], other_error, influence)
+            for name in leaks
+        ]
         if findings:
-            sections = [_build_section(rows, errors, suspects, other_error)]
+            sections = [_build_section(rows, errors, leaks, other_error)]
     findings = _merge_signs(context, budget, findings, _find_signs(context, budget, rows))
     return CheckFindings(basis=basis, findings=findings, sections=sections)
 
@@ -179,6 +191,52 @@ def _build_leak_finding(
         examples=_build_shuffle_examples(influence, name),
         **influence.describe_impact(name),
     )
+
+
+def _build_identifier_finding(
+    context: CheckContext,
+    budget: CheckBudget,
+    rows: LabelledRows,
+    name: str,
+    error: float,
+    other_error: float,
+    influence: Influence,
+) -> Finding:
+    score = "explains {} of the variance of the label" if rows.numbers else "predicts {} of the labels"
+    strength = score.format(format_percent(1 - error))
+    is_used = influence.is_used(name) or _is_used_beyond_data(context, budget, influence, name)
+    use = "The model uses it." if is_used else "The answers of the model do not depend on it."
+    return Finding(
+        check="leaks",
+        about=name,
+        title=f"{name} alone {strength}, although it looks like an identifier: it was given out by the label",
+        level="concern" if is_used else "advice",
+        confidence=0.9,
+        detail=f"{name} is {context.identifiers[name].role}. From {name} alone a small tree {strength} of rows that it has not seen; all "
+        f"features without identifiers reach {format_percent(1 - other_error)}. {use} New rows get their {name} before "
+        "anybody knows the label.",
+        remedy=f"Remove {name} from the inputs of the model, and train again. Find out how rows were numbered: sorted by the label, or "
+        "joined from one file per class.",
+        **influence.describe_impact(name),
+    )
+
+
+def _is_used_beyond_data(context: CheckContext, budget: CheckBudget, influence: Influence, name: str) -> bool:
+    """Tell whether scores or answers change with values of a column below and above all of the data."""
+    column = context.space.position(name)
+    if not context.space.features[column].numeric:
+        return False
+    known = context.inputs.codes[:, column]
+    low, high = float(np.nanmin(known)), float(np.nanmax(known))
+    inputs = influence.inputs.take(slice(0, MAX_PROBED_ROWS))
+    parts = [inputs]
+    for value in (low - (high - low), high + (high - low)):
+        codes = inputs.codes.copy()
+        codes[:, column] = value
+        parts.append(Points(context.space, codes))
+    outputs = run_flow(context, budget, ask(Points.concat(parts), scores=True, note="leaks"))
+    own, *others = (outputs.take(slice(place * len(inputs), (place + 1) * len(inputs))) for place in range(len(parts)))
+    return any(bool((find_score_changes(own, other) & own.ok & other.ok).any()) for other in others)
 
 
 def _build_shuffle_examples(influence: Influence, name: str) -> tuple[Example, ...]:
@@ -504,7 +562,7 @@ def _merge_signs(
 def _build_sign_finding(influence: Influence, sign: _Sign) -> Finding:
     name = sign.name
     changed, tried = influence.count_changed(name), influence.tried[name]
-    decides = changed >= 2 and changed >= sign.decided_share * tried
+    decides = changed >= 2 and changed >= sign.decided_share * min(tried, 2 * _count_rarer_answers(influence))
     return Finding(
         check="leaks",
         about=name,
@@ -516,6 +574,13 @@ def _build_sign_finding(influence: Influence, sign: _Sign) -> Finding:
         examples=_build_shuffle_examples(influence, name),
         **influence.describe_impact(name),
     )
+
+
+def _count_rarer_answers(influence: Influence) -> int:
+    """Return how many answers are not the most frequent one: of a rare class, few answers can change."""
+    answers = influence.answers.take(influence.answers.ok).to_objects()
+    counts = np.unique(answers.astype(str), return_counts=True)[1]
+    return len(answers) - int(counts.max(initial=0))
 
 
 def _describe_use(influence: Influence, name: str) -> str:
