@@ -19,7 +19,7 @@ COLOURS = ["blue", "green", "red", "white"]
 NUMBERS = ["income", "area"]
 
 
-def make_data(seed=0, missing=0.0):
+def make_data(seed=0, missing=0.0, effects=(-12, -5, 5, 14)):
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {"income": rng.normal(50, 10, ROWS), "area": rng.integers(40, 400, ROWS), "colour": rng.choice(COLOURS, ROWS)}
@@ -28,7 +28,7 @@ def make_data(seed=0, missing=0.0):
         frame["income"]
         - 50
         + (frame["area"] - 220) / 10
-        + frame["colour"].map(dict(zip(COLOURS, [-12, -5, 5, 14], strict=True)))
+        + frame["colour"].map(dict(zip(COLOURS, effects, strict=True)))
     )
     frame["label"] = np.where(level + rng.normal(0, 4, ROWS) > 0, "yes", "no")
     if missing:
@@ -125,6 +125,29 @@ def test_unseen_categories_that_are_answered_as_a_known_one_are_a_concern(known)
     )
     assert read(findings) == [("concern", "colour")]
     assert f"exactly as '{known}'" in findings[0].title
+
+
+@pytest.mark.parametrize(("known", "level"), [("blue", None), ("white", "concern")])
+def test_unseen_categories_of_a_weak_column_may_be_answered_as_the_first_one_in_order(known, level):
+    data = make_data(effects=(-4, 0, 1, 6)).iloc[::-1].reset_index(drop=True)
+    data.loc[:200, "colour"] = "red"  # the majority, which a model may fall back to
+    service = Service(
+        lambda frame: frame.assign(colour=frame["colour"].where(frame["colour"].isin(COLOURS), known)), fit(data)
+    )
+    assert read(find(service, data)) == ([] if level is None else [(level, "colour")])
+
+
+@pytest.mark.parametrize(("share", "count"), [(1.0, 1), (0.35, 1), (0.0, 0)])
+def test_codes_of_times_that_lose_their_digits_are_a_concern_if_they_matter(share, count):
+    times = pd.date_range("2024-01-01", periods=ROWS, freq="3h")
+    data = DATA.assign(ordered=times.strftime("%Y%m%d%H%M").astype(np.int64))
+
+    def predict(frame):
+        codes = frame["ordered"].to_numpy().astype(np.float32).astype(np.int64)
+        late = (codes // 16_384 % 2 == 0) & (frame["area"] <= DATA["area"].quantile(share)) & (share > 0)
+        return np.where(late, "yes", MODEL.predict(frame))
+
+    assert [finding.about for finding in find(predict, data)] == ["ordered"] * count
 
 
 def test_unseen_categories_of_a_column_that_hardly_matters_are_left_alone():

@@ -74,14 +74,19 @@ def test_negative_answers_that_are_far_more_wrong_than_necessary():
 @pytest.mark.parametrize(
     ("change", "title"),
     [
-        (lambda answers, frame: np.minimum(answers, 420.0), "Answers never exceed 420, although labels do"),
-        (lambda answers, frame: np.maximum(answers, 300.0), "Answers are never below 300, although labels are"),
+        (lambda answers, frame: np.minimum(answers, 420.0), "No answer is above 420, although labels are"),
+        (lambda answers, frame: np.minimum(answers, 250.0), "No answer is above 250, although labels are"),
+        (lambda answers, frame: np.maximum(answers, 300.0), "No answer is below 300, although labels are"),
         (
             lambda answers, frame: np.where(frame["area"] % 10 < 1, 1.5, answers),
             "The model answers exactly 1.5 for many rows with other labels",
         ),
+        (
+            lambda answers, frame: np.where((frame["area"] % 10 < 3) & (abs(answers - 300) < 160), 300.0, answers),
+            "The model answers exactly 300 for many rows with other labels",
+        ),
     ],
-    ids=["cap", "floor", "default"],
+    ids=["cap", "low cap", "floor", "default", "usual default"],
 )
 def test_one_answer_for_many_rows(change, title):
     finding = find_one(change)
@@ -123,8 +128,24 @@ def test_answers_that_run_away():
     wide = pd.DataFrame({"rooms": x, "target": np.sin(6 * x) + rng.normal(0, 0.2, len(x))})
     powers = make_pipeline(PolynomialFeatures(18), LinearRegression()).fit(wide[["rooms"]], wide["target"])
     (finding,) = run(lambda frame: powers.predict(frame[["rooms"]]), wide).findings
-    assert (finding.level, finding.columns) == ("advice", ("rooms",))
+    assert (finding.level, finding.columns) == ("concern", ("rooms",))
     assert finding.examples[0].case["rooms"] > 1 or finding.examples[0].case["rooms"] < 0
+
+
+@pytest.mark.parametrize(("degree", "count"), [(1, 0), (3, 0), (6, 1)])
+def test_answers_may_grow_beyond_the_data_as_a_cubic_polynomial_does(degree, count):
+    rng = np.random.default_rng(0)
+    x = rng.uniform(0, 1, len(DATA))
+    data = pd.DataFrame({"x": x, "target": x**degree - 0.5 + 0.01 * rng.normal(size=len(x))})
+    findings = run(lambda frame: frame["x"].to_numpy() ** degree - 0.5, data).findings
+    assert [finding.title for finding in findings] == ["Answers run away beyond the data: x"] * count
+
+
+def test_exponentials_do_not_run_away():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(0, 1, len(DATA))
+    data = pd.DataFrame({"x": x, "target": np.exp(5 * x) * rng.lognormal(0, 0.1, len(x))})
+    assert not run(lambda frame: np.exp(5 * frame["x"].to_numpy()), data).findings
 
 
 @pytest.mark.parametrize(

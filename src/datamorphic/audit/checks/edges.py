@@ -61,6 +61,9 @@ MIN_LABEL_DIFFERENCE = (
 CHANGED_SHARE = 0.05  # of the rows that another form of the same numbers may change: those near a border
 MIN_PERIOD_DIFFERENCES = 0.2  # of the probes whose scores differ after half a period
 MAX_FLOAT32_SHARE = 0.5  # of the different values of a column that are left in 32 bits
+MIN_SHARE_OF_DIGITS = (
+    0.05  # of the rows whose scores differ with the value of another row: without its digits, it tells little
+)
 HUGE_FACTOR = 1e6  # times the largest value
 MAX_SAFE_FLOAT32 = 1e30
 BITS = (8, 16)
@@ -372,9 +375,9 @@ def _judge_unseen(
     count, total = int(changed.sum()), len(changed)
     least_share = compute_wilson_interval(count, total)[0]
     is_severe = least_share >= MIN_AFFECTED_SHARE
-    # an encoder without a code for unseen categories before trees answers them as the first or last one in order, and a
+    # the code -1 before trees and the columns of an encoder that drops the first category stand for the first one in order, and a
     # majority is what a model falls back to: both are known and often accepted
-    is_usual = values[twin] in (min(values), max(values)) or twin == 0 or least_share < MIN_NOTICED_SHARE
+    is_usual = values[twin] == min(values) or twin == 0 or least_share < MIN_NOTICED_SHARE
     level: Level = "concern" if (is_severe or not is_usual) and not _declares_unknown(interview.context) else "advice"
     if level == "advice" and not is_severe:
         return []
@@ -551,7 +554,7 @@ def _try_lost_digits(interview: _Interview, columns: Sequence[int]) -> Iterable[
             rounded = np.rint(rounded)
         usual, same, other = interview.ask_edits([(name, own), (name, rounded), (name, own[::-1].copy())])
         used = interview.find_differences(usual, other)
-        if not interview.are_equal(usual, same) or used.mean() < MIN_PERIOD_DIFFERENCES:
+        if not interview.are_equal(usual, same) or used.mean() < MIN_SHARE_OF_DIGITS:
             continue
         findings.append(
             Finding(

@@ -7,6 +7,7 @@ extreme values. What is reported as a concern is far outside the labels, or clea
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
@@ -25,8 +26,9 @@ from ...trees.read import read_forest
 from ..case_text import extract_case, format_answer, format_case, format_label, to_plain, to_plain_answer
 from ..check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check, run_flow
 from ..context import CheckContext
-from ..judged_rows import JudgedRows, collect_judged_rows
+from ..judged_rows import JudgedRows
 from ..responses import AnswerCodes
+from ..rivals import Rivals, collect_rivals
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -43,14 +45,17 @@ MIN_OUTSIDE_SHARE = 0.5  # of the answers outside the range of all labels, howev
 MIN_NEGATIVE_SHARE = 0.005  # of the answers, at the lower end of the interval, where no label is negative
 
 MIN_WRONG_NEGATIVE_SHARE = 0.05  # the same, for a concern
-MIN_NEGATIVE_LOSS = 1.0  # mean error beyond the quick model's, in standard deviations of the labels, at the lower end
+MIN_NEGATIVE_LOSS = 0.25  # mean error beyond the quick model's, in standard deviations of the labels, at the lower end
 
 MIN_REPEATED_ROWS = 10  # with the same answer
 MIN_REPEATED_SHARE = 0.005
-MAX_REPEATED_SHARE = 0.5  # a model that answers the same for most rows has learned nothing
+MAX_REPEATED_SHARE = 0.8  # a model that answers the same for nearly all rows has learned nothing
 MIN_REPEATED_RATIO = 3.0  # of the most frequent answer to the next one: trees repeat all of theirs
 MIN_REPEATED_LOSS = 0.25  # mean error beyond the quick model's, in standard deviations of the labels, at the lower end
 MAX_QUICK_RATIO = 0.5  # of the quick model's mean error, or mean residual, to the model's on these rows
+MIN_DEFAULT_RATIO = 10.0  # the same three for an answer that is neither the smallest nor the largest
+MIN_DEFAULT_LOSS = 0.1
+MAX_DEFAULT_RATIO = 0.75
 MIN_BOUND_RESIDUAL = 0.15  # standard deviations by which labels exceed a bound on average, at the lower end
 
 MIN_STEPS, MAX_STEPS = 4, 500  # distinct answers that may be rounded
@@ -64,10 +69,13 @@ LARGE_SHARE = 0.1  # of the rows: those with the largest predictions of the quic
 MIN_LARGE_RESIDUAL = 0.5  # standard deviations of the labels, at the lower end
 MAX_QUICK_RESIDUAL_RATIO = 1 / 3
 
-RUNAWAY_STEP = 0.1  # of the range of a feature, beyond its bounds
+RUNAWAY_STEP = 0.1  # of the range of a feature, beyond its bounds: new data are soon there
 RUNAWAY_ROWS = 30
 MAX_RUNAWAY_FEATURES = 30
 RUNAWAY_RANGES = 3.0  # of the labels, outside them
+RUNAWAY_PROBES = 6  # within the range of a feature
+MAX_CUBIC_RATIO = 1.5  # of the distance beyond the data to that of a cubic polynomial that moves as far within them
+MAX_EXPONENTIAL_RATIO = 3.0  # the same of logarithms, to that of an exponential
 MIN_RUNAWAY_SHARE = 0.2  # of the rows
 MAX_NAMED_FEATURES = 3
 
@@ -94,17 +102,15 @@ def check_numbers(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     findings = _find_impossible(context, numbers)
     impossible = any(finding.level == "concern" for finding in findings)
     try:
-        quick = context.fit_reference_model(budget.remaining())
-        data = None if quick is None or quick.classes else collect_judged_rows(context, quick)
-        if quick is not None and data is not None and data.numeric:
-            predictions = quick.predictions[np.searchsorted(quick.rows, data.rows)]
-            findings = [_judge_negative(context, numbers, data, finding) for finding in findings]
+        rivals = collect_rivals(context, budget)
+        if rivals is not None and not rivals.classes:
+            findings = [_judge_negative(context, budget, numbers, rivals, finding) for finding in findings]
             impossible = any(finding.level == "concern" for finding in findings)
-            repeated = [] if impossible else _find_repeated(context, numbers, data, predictions)
+            repeated = [] if impossible else _find_repeated(context, numbers, rivals)
             findings += repeated
-            findings += _find_steps(context, numbers, data)
+            findings += _find_steps(context, numbers, rivals.data)
             if not repeated and not impossible:
-                findings += _find_low_large_answers(context, numbers, data, predictions)
+                findings += _find_low_large_answers(context, numbers, rivals)
         findings += _find_runaway(context, budget, numbers)
     except (BudgetSpent, SystemFailed):
         basis, out_of_budget = f"{basis}; there was no time for more", True
@@ -192,18 +198,25 @@ def _find_impossible(context: CheckContext, numbers: _Numbers) -> list[Finding]:
     ]
 
 
-def _judge_negative(context: CheckContext, numbers: _Numbers, data: JudgedRows, finding: Finding) -> Finding:
-    """Return advice about negative answers as a concern if they are far more wrong than the quick model.
+def _judge_negative(
+    context: CheckContext, budget: CheckBudget, numbers: _Numbers, rivals: Rivals, finding: Finding
+) -> Finding:
+    """Return advice about negative answers as a concern if they are far more wrong than those of other models.
 
-    A linear model of skewed labels also has negative answers, with smaller errors.
+    A linear model of skewed labels also has negative answers. A plain linear model is as far off there.
     """
-    rows = _get_answers(context, data) < 0
+    rows = rivals.answers < 0
     if finding.level == "concern" or _get_low(rows) < MIN_WRONG_NEGATIVE_SHARE:
         return finding
-    errors, quick_errors = data.errors[rows], data.reference_errors[rows]
+    errors, quick_errors = rivals.data.errors[rows], rivals.data.reference_errors[rows]
+    limit = MAX_QUICK_RATIO * errors.mean()
     if (
         _get_low_mean(errors - quick_errors) < MIN_NEGATIVE_LOSS * numbers.deviation
-        or quick_errors.mean() > MAX_QUICK_RATIO * errors.mean()
+        or quick_errors.mean() > limit
+        or any(
+            rivals.measure_mean_error(model, rows) > limit
+            for model in rivals.find_similar_models(context, budget, ~rows)
+        )
     ):
         return finding
     return replace(
@@ -211,7 +224,7 @@ def _judge_negative(context: CheckContext, numbers: _Numbers, data: JudgedRows, 
         level="concern",
         title="Answers are negative, although no label is",
         detail=f"{finding.detail} Their mean error is {_round(errors.mean())}. A quick model fitted to other rows has "
-        f"{_round(quick_errors.mean())} there.",
+        f"{_round(quick_errors.mean())} there, and no plain model that otherwise answers like this one is as far off.",
     )
 
 
@@ -223,9 +236,9 @@ def _get_low(inside: Mask) -> float:
 # -- one answer for many rows ------------------------------------------------------------------------------------------
 
 
-def _find_repeated(context: CheckContext, numbers: _Numbers, data: JudgedRows, predictions: Floats) -> list[Finding]:
+def _find_repeated(context: CheckContext, numbers: _Numbers, rivals: Rivals) -> list[Finding]:
     """Return a concern if one answer stands for many rows that the quick model predicts far better: a bound or a default."""
-    answers = _get_answers(context, data)
+    answers, predictions, data = rivals.answers, rivals.predictions, rivals.data
     values, places, counts = np.unique(answers, return_inverse=True, return_counts=True)
     if len(values) <= MAX_FEW_ANSWERS:  # as those of a small tree, or rounded ones
         return []
@@ -239,16 +252,19 @@ def _find_repeated(context: CheckContext, numbers: _Numbers, data: JudgedRows, p
     above = float((labels > value).mean())
     title, quick_loss = "", float(quick_errors.mean())
     for sign, is_end, words in (
-        (1, value >= answers.max(), f"Answers never exceed {text}, although labels do"),
-        (-1, value <= answers.min(), f"Answers are never below {text}, although labels are"),
+        (1, value >= answers.max(), f"No answer is above {text}, although labels are"),
+        (-1, value <= answers.min(), f"No answer is below {text}, although labels are"),
     ):
         # Rows that are chosen by their answer have labels on both sides of it, unless a bound moved the answer.
         residuals, quick_residual = sign * (labels - value), float(np.mean(sign * (labels - predictions[rows])))
         is_low = _get_low_mean(residuals) >= MIN_BOUND_RESIDUAL * numbers.deviation
         if is_end and is_low and abs(quick_residual) <= MAX_QUICK_RATIO * float(residuals.mean()):
             title = words
-    loss = _get_low_mean(errors - quick_errors)
-    if not title and loss >= MIN_REPEATED_LOSS * numbers.deviation and quick_loss <= MAX_QUICK_RATIO * errors.mean():
+    loss = _get_low_mean(errors - quick_errors) / numbers.deviation
+    # a bound among all other answers would be strange, so that less of a loss makes it a default
+    is_alone = answers.min() < value < answers.max() and count >= MIN_DEFAULT_RATIO * next_count
+    min_loss, max_ratio = (MIN_DEFAULT_LOSS, MAX_DEFAULT_RATIO) if is_alone else (MIN_REPEATED_LOSS, MAX_QUICK_RATIO)
+    if not title and loss >= min_loss and quick_loss <= max_ratio * errors.mean():
         title = f"The model answers exactly {text} for many rows with other labels"
     if count < MIN_REPEATED_RATIO * next_count or not title:
         return []
@@ -347,12 +363,11 @@ def _has_trees(context: CheckContext) -> bool:
 # -- large answers, and values beyond the data -------------------------------------------------------------------------
 
 
-def _find_low_large_answers(
-    context: CheckContext, numbers: _Numbers, data: JudgedRows, predictions: Floats
-) -> list[Finding]:
+def _find_low_large_answers(context: CheckContext, numbers: _Numbers, rivals: Rivals) -> list[Finding]:
     """Return advice if answers are far too low where the quick model predicts its largest values, and is right."""
+    data, predictions = rivals.data, rivals.predictions
     rows = predictions >= np.quantile(predictions, 1 - LARGE_SHARE)
-    residuals = (data.numbers - _get_answers(context, data))[rows]
+    residuals = (data.numbers - rivals.answers)[rows]
     quick_residuals = (data.numbers - predictions)[rows]
     if len(residuals) < MIN_ROWS // 2:
         return []
@@ -373,44 +388,107 @@ def _find_low_large_answers(
     ]
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Departure:
+    """A value of a feature beyond the data, the same for some rows, with their answers."""
+
+    column: int
+    part: float  # of the range of the feature, between the data and the value; negative below the data
+    points: Points
+    outputs: Outputs
+    answers: Floats
+
+
 def _find_runaway(context: CheckContext, budget: CheckBudget, numbers: _Numbers) -> list[Finding]:
-    """Return advice if answers leave the range of the labels by far when a feature leaves its own range by a little."""
-    sides: list[tuple[int, bool]] = []  # the column, and whether its value is above the data
-    codes: list[Floats] = []
+    """Return a concern if answers leave the range of the labels by far when a feature leaves its own range."""
     origins = context.inputs.take(_choose_rows(context, numbers))
+    limit = RUNAWAY_RANGES * (numbers.high - numbers.low)
+    ranges = dict(list(_list_ranges(context).items())[:MAX_RUNAWAY_FEATURES])
+    values = [
+        (column, part, (high if part > 0 else low) + part * (high - low))
+        for column, (low, high) in ranges.items()
+        for part in (RUNAWAY_STEP, -RUNAWAY_STEP, 1.0, -1.0)
+    ]
+    values = [item for item in values if item[2] >= 0 or ranges[item[0]][0] < 0]  # amounts cannot be negative
+    departures = [
+        (departure, away)
+        for departure in _ask_values(context, budget, origins, values)
+        if (away := _is_away(departure, numbers, limit)).mean() >= MIN_RUNAWAY_SHARE
+    ]
+    columns = sorted({departure.column for departure, _ in departures})
+    probes = [
+        (column, 0.0, float(value)) for column in columns for value in np.linspace(*ranges[column], RUNAWAY_PROBES)
+    ]
+    inner = _ask_values(context, budget, origins, probes)
+    departures = [
+        (departure, away)
+        for departure, is_away in departures
+        if inner and (away := is_away & _is_steeper(departure, inner)).mean() >= MIN_RUNAWAY_SHARE
+    ]
+    if not departures:
+        return []
+    departures.sort(key=lambda item: (abs(item[0].part), -item[1].mean()))
+    names = list(dict.fromkeys(context.space.names[departure.column] for departure, _ in departures))
+    return [_build_runaway_finding(numbers, *departures[0], names)]
+
+
+def _list_ranges(context: CheckContext) -> dict[int, tuple[float, float]]:
+    """Return the smallest and the largest value of each number without declared bounds, by its column."""
+    ranges = {}
     for column in context.space.scalars:
         feature = context.space.features[column]
         known = context.inputs.codes[:, column]
         known = known[np.isfinite(known)]
-        if not feature.numeric or feature.name in context.declared_bounds or not len(known):
-            continue
-        low, high = float(known.min()), float(known.max())
-        step = RUNAWAY_STEP * (high - low)
-        if not 0 < step < math.inf or len(sides) >= 2 * MAX_RUNAWAY_FEATURES:
-            continue
-        for value in (high + step, low - step):
-            if value < 0 <= low:  # amounts cannot be negative
-                continue
-            changed = origins.codes.copy()
-            changed[:, column] = math.ceil(value) if feature.kind == "integer" else value
-            sides.append((column, value > high))
-            codes.append(changed)
-    total = len(sides) * len(origins)
+        if feature.numeric and feature.name not in context.declared_bounds and 0 < np.ptp(known) < math.inf:
+            ranges[column] = (float(known.min()), float(known.max()))
+    return ranges
+
+
+def _ask_values(
+    context: CheckContext, budget: CheckBudget, origins: Points, values: Sequence[tuple[int, float, float]]
+) -> list[_Departure]:
+    """Return the answers to rows with other values of a column each; none if there are too many for the budget."""
+    total = len(values) * len(origins)
     if not total or context.count_affordable(budget.remaining(0.5), total) < total:
         return []
-    points = Points(context.space, np.asfortranarray(np.concatenate(codes)))
-    outputs = run_flow(context, budget, ask(points), part=0.7)
-    answers = AnswerCodes(True).encode(outputs.values, outputs.ok).reshape(len(sides), len(origins))
-    limit = RUNAWAY_RANGES * (numbers.high - numbers.low)
-    away = (answers < numbers.low - limit) | (answers > numbers.high + limit) | np.isinf(answers)
-    shares = away.mean(axis=1)
-    if shares.max() < MIN_RUNAWAY_SHARE:
-        return []
-    order = [place for place in np.argsort(-shares, kind="stable").tolist() if shares[place] >= MIN_RUNAWAY_SHARE]
-    names = list(dict.fromkeys(context.space.names[sides[place][0]] for place in order))
-    worst, is_above = order[0], sides[order[0]][1]
-    row = int(np.flatnonzero(away[worst])[0])
-    return [_build_runaway_finding(numbers, points, outputs, names, worst * len(origins) + row, is_above, away[worst])]
+    parts = []
+    for column, _, value in values:
+        changed = origins.codes.copy()
+        changed[:, column] = math.ceil(value) if context.space.features[column].kind == "integer" else value
+        parts.append(Points(context.space, np.asfortranarray(changed)))
+    outputs = run_flow(context, budget, ask(Points.concat(parts)), part=0.7)
+    answers = AnswerCodes(True).encode(outputs.values, outputs.ok).reshape(len(values), len(origins))
+    return [
+        _Departure(
+            column=column,
+            part=part,
+            points=points,
+            outputs=outputs.take(slice(place * len(origins), (place + 1) * len(origins))),
+            answers=answers[place],
+        )
+        for place, ((column, part, _), points) in enumerate(zip(values, parts, strict=True))
+    ]
+
+
+def _is_away(departure: _Departure, numbers: _Numbers, limit: float) -> Mask:
+    answers = departure.answers
+    return (answers < numbers.low - limit) | (answers > numbers.high + limit) | np.isinf(answers)
+
+
+def _is_steeper(departure: _Departure, probes: Sequence[_Departure]) -> Mask:
+    """Tell which answers move farther than lines, cubic polynomials and exponentials do, given probes all along the range.
+
+    Beyond the data by a whole range, a line moves as far again, a cubic polynomial 7 times as far, and the logarithm of an
+    exponential as far again.
+    """
+    part, outer = abs(departure.part), departure.answers
+    inner = np.stack([probe.answers for probe in probes if probe.column == departure.column])
+    nearest = inner[-1 if departure.part > 0 else 0]
+    is_far = np.abs(outer - nearest) > MAX_CUBIC_RATIO * ((1 + part) ** 3 - 1) * np.ptp(inner, axis=0)
+    positive = (inner > 0).all(axis=0) & (outer > 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        is_steep = np.abs(np.log(outer / nearest)) > MAX_EXPONENTIAL_RATIO * part * np.ptp(np.log(inner), axis=0)
+    return np.asarray(is_far & (is_steep | ~positive))
 
 
 def _choose_rows(context: CheckContext, numbers: _Numbers) -> Rows:
@@ -421,19 +499,19 @@ def _choose_rows(context: CheckContext, numbers: _Numbers) -> Rows:
     return np.sort(np.random.default_rng([context.seed, 51]).permutation(rows)[:RUNAWAY_ROWS])
 
 
-def _build_runaway_finding(
-    numbers: _Numbers, points: Points, outputs: Outputs, names: list[str], position: int, is_above: bool, away: Mask
-) -> Finding:
-    case, word = extract_case(points, position), "above" if is_above else "below"
+def _build_runaway_finding(numbers: _Numbers, departure: _Departure, away: Mask, names: list[str]) -> Finding:
+    row = int(np.flatnonzero(away)[0])
+    case, word = extract_case(departure.points, row), "above" if departure.part > 0 else "below"
     more = f" and {len(names) - MAX_NAMED_FEATURES} more" if len(names) > MAX_NAMED_FEATURES else ""
     named = ", ".join(names[:MAX_NAMED_FEATURES]) + more if more else join_names(names)
+    distance = "as far as its range is wide" if abs(departure.part) == 1 else "a tenth of its range"
     return Finding(
         **get_facts("numbers.runaway"),
         about=names[0],
-        title=f"Answers run away a little beyond the data: {named}",
-        detail=f"The labels lie between {format_short(numbers.low)} and {format_short(numbers.high)}. With {names[0]} a tenth of its "
-        f"range {word} the data, {format_share(int(away.sum()), len(away), 'row')} get an answer that is more than "
-        f"{RUNAWAY_RANGES:.0f} such ranges outside.",
+        title=f"Answers run away beyond the data: {named}",
+        detail=f"The labels lie between {format_short(numbers.low)} and {format_short(numbers.high)}. With {names[0]} {distance} "
+        f"{word} the data, {format_share(int(away.sum()), len(away), 'row')} get an answer that is more than "
+        f"{RUNAWAY_RANGES:.0f} such ranges outside. Lines, exponentials and polynomials of degree 3 do not go so far.",
         cases=int(away.sum()),
         cases_tried=len(away),
         counted_in_detail=True,
@@ -441,9 +519,9 @@ def _build_runaway_finding(
         columns=tuple(names),
         examples=(
             Example(
-                text=f"{format_case(case)}: {format_answer(outputs, position)}",
+                text=f"{format_case(case)}: {format_answer(departure.outputs, row)}",
                 case=case,
-                answer=to_plain_answer(outputs, position),
+                answer=to_plain_answer(departure.outputs, row),
             ),
         ),
     )
@@ -455,11 +533,6 @@ def _build_runaway_finding(
 def _round(value: float | np.floating) -> str:
     """Return a number with four digits for a sentence."""
     return format_short(float(f"{float(value):.4g}"))
-
-
-def _get_answers(context: CheckContext, data: JudgedRows) -> Floats:
-    assert context.answers is not None
-    return np.asarray(context.answers.values[data.answer_rows], dtype=np.float64)
 
 
 def _get_low_mean(values: Floats) -> float:
