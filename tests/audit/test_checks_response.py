@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -230,3 +232,50 @@ def test_answers_are_compared_with_labels_row_by_row():
 )
 def test_the_shortest_number_between_two(low, high, shortest):
     assert find_shortest_number(low, high) == shortest
+
+
+def make_prices(rows=1_000, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"area": rng.uniform(20, 200, rows), "age": rng.uniform(0, 50, rows)})
+    return frame.assign(target=3 * frame["area"] - 2 * frame["age"] + rng.normal(0, 20, rows))
+
+
+def mirror(frame, name="area", place=120):
+    return frame.assign(**{name: frame[name].where(frame[name] <= place, 2 * place - frame[name])})
+
+
+def test_answers_that_fall_where_the_labels_rise_are_a_concern():
+    data = make_prices()
+    model = LinearRegression().fit(data[["area", "age"]], data["target"])
+    (finding,) = run(lambda frame: model.predict(mirror(frame)), data)[1].findings
+    assert (finding.level, finding.about) == ("concern", "area")
+    words = finding.title.split()
+    assert finding.title.startswith("Answers fall as area rises above ")
+    assert finding.title.endswith(", although labels rise")
+    assert 110 <= float(words[6].strip(",")) <= 130
+    assert finding.examples[0].case["area"] > 120
+    turned = data.assign(target=model.predict(mirror(data[["area", "age"]])))  # labels that turn back, too
+    assert not run(lambda frame: model.predict(mirror(frame)), turned)[1].findings
+
+
+def test_scores_that_fall_where_the_labels_rise_are_a_concern():
+    (finding,) = run(Changed(LOGISTIC, before=lambda frame: mirror(frame, "sugar", 160)))[1].findings
+    assert (finding.level, finding.about) == ("concern", "sugar")
+    assert re.match(r"Scores of \w+ (fall|rise) as sugar rises above 1[56]\d", finding.title)
+
+
+def test_a_jump_that_costs_a_part_of_the_errors_is_named_from_more_rows():
+    data = patients(2_000)
+    start = pd.Timestamp("2024-01-01")
+    data["visit"] = start + pd.to_timedelta(np.random.default_rng(0).integers(0, 700, len(data)), unit="D")
+    late = lambda frame: frame["visit"] >= pd.Timestamp("2025-01-01")  # noqa: E731
+
+    def predict(frame):
+        sugar = frame["sugar"] - np.where(late(frame), 30, 0)
+        return LOGISTIC.predict(frame.assign(sugar=sugar)[FEATURES.columns])
+
+    (finding,) = run(predict, data)[1].findings
+    assert (finding.level, finding.about) == ("concern", "visit")
+    assert "2025-01-01" in finding.title
+    assert "between visit 2024-12-31 and 2025-01-01" in finding.title
+    assert not run(lambda frame: LOGISTIC.predict(frame[FEATURES.columns]), data)[1].findings

@@ -11,14 +11,15 @@ from ...check import CheckBudget, CheckFindings, make_check
 from ...context import CheckContext
 from ...responses import encode_truth, measure_responses
 from .cuts import find_cuts
-from .findings import build_cut_finding, build_reversal_finding, build_value_finding
+from .findings import build_cut_finding, build_reversal_finding, build_turn_finding, build_value_finding
 from .reversals import find_reversals, find_unit_factor
 from .single_values import SIGNIFICANCE_OF_VALUE, find_single_values, judge_single_value
 from .trials import MIN_ROWS_TO_JUDGE, judge_trials, try_cuts
+from .turns import find_turns
 
 
 def check_response(context: CheckContext, budget: CheckBudget) -> CheckFindings:
-    """Look for shared cuts, islands and single values along every number."""
+    """Look for shared cuts, islands, turns and single values along every number."""
     responses = measure_responses(context, budget)
     numbers = [response for response in responses if response.kind != "categorical"]
     truth = encode_truth(context, responses)
@@ -28,7 +29,7 @@ def check_response(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     try:
         cuts = find_cuts(context, budget, responses)
         trials = [] if truth is None or not cuts else try_cuts(context, budget, responses, cuts, truth)
-        refuted_trials = judge_trials(responses, trials)
+        refuted_trials = judge_trials(trials)
         for trial in refuted_trials:
             findings.append(build_cut_finding(context, responses, trial))
         known_features = {trial.cut.feature for trial in refuted_trials}
@@ -42,6 +43,9 @@ def check_response(context: CheckContext, budget: CheckBudget) -> CheckFindings:
             if factor is not None or not supported:
                 findings.append(build_reversal_finding(context, responses, replace(reversal, factor=factor)))
                 known_features.add(reversal.cut.feature)
+        for turn_trial in [] if truth is None else find_turns(context, budget, responses, truth):
+            if turn_trial.turn.response.feature not in known_features:
+                findings.append(build_turn_finding(context, responses, turn_trial))
         for single in find_single_values(context, budget, responses):
             level, evidence = judge_single_value(context, budget, responses, single, truth)
             if level is not None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
+from ...._lazy import pd
 from ...._text import format_percent, format_short, pluralise
 from ....core.result import Finding, Level, count_rows, format_share
 from ....reporting.document import Line, Section, Table
@@ -17,6 +19,7 @@ from .cuts import Cut, choose_label
 from .reversals import Reversal
 from .single_values import SingleValue
 from .trials import CutTrial
+from .turns import TurnTrial
 
 REMEDY = (
     "Look for a rule, a limit or a change of units at this value in the code before and after the model, and in how the "
@@ -28,8 +31,8 @@ def build_cut_finding(context: CheckContext, responses: Responses, trial: CutTri
     """Return a finding about a cut, or an island between two, that the labels speak against."""
     cut, feature = trial.cut, trial.cut.feature
     beside = cut.values_beside[0 if trial.side == "above" else 1]
-    region = _format_region(trial)
-    title = f"The answer jumps {_format_place(cut)}, and the labels do not"
+    region = _format_region(context, trial)
+    title = f"The answer jumps {_format_place(context, cut)}, and the labels do not"
     if trial.end is not None:
         title = f"The answer changes where {feature} is {region}, and the labels do not"
     changes = np.abs(trial.own - trial.moved_answers)
@@ -62,64 +65,109 @@ def build_cut_finding(context: CheckContext, responses: Responses, trial: CutTri
         about=feature,
         title=title,
         detail=f"{format_share(count, of, 'row')} with {feature} {region}{nearest} get another answer if only {feature} is "
-        f"{_format_number(beside)} instead. {comparison} with that value.",
+        f"{_format_value(context, feature, beside)} instead. {comparison} with that value.",
         remedy=REMEDY,
         **count_rows(count, of),
         examples=(example,),
-        sections=(_draw_cut(responses, cut),),
+        sections=(_draw_cut(context, responses, cut),),
         effect=float(np.median(changes)) if responses.numeric else None,
         explained_rows=None if responses.numeric else 2 * trial.wrong_in_region - trial.rows_in_region,
     )
 
 
-def _format_region(trial: CutTrial) -> str:
+def _format_region(context: CheckContext, trial: CutTrial) -> str:
     """Return the values on one side of a cut, or between two."""
+    format_value = partial(_format_value, context, trial.cut.feature)
     cut, end = trial.cut, trial.end
     if end is not None:
         lower, upper = sorted([cut, end], key=lambda cut: cut.low)
         if lower.neighbours is None or upper.neighbours is None:
-            return f"between {_format_number(lower.place)} and {_format_number(upper.place)}"
-        first, last = _format_number(lower.neighbours[1]), _format_number(upper.neighbours[0])
+            return f"between {format_value(lower.place)} and {format_value(upper.place)}"
+        first, last = format_value(lower.neighbours[1]), format_value(upper.neighbours[0])
         return first if first == last else f"from {first} to {last}"
     if cut.neighbours is None:
-        return f"{trial.side} {_format_number(cut.place)}"
-    below, above = map(_format_number, cut.neighbours)
+        return f"{trial.side} {format_value(cut.place)}"
+    below, above = map(format_value, cut.neighbours)
     return f"at least {above}" if trial.side == "above" else f"at most {below}"
 
 
-def _format_place(cut: Cut) -> str:
+def _format_place(context: CheckContext, cut: Cut) -> str:
     """Return where a cut lies."""
     if cut.neighbours is None:
-        return f"at {cut.feature} {_format_number(cut.place)}"
-    below, above = map(_format_number, cut.neighbours)
+        return f"at {cut.feature} {_format_value(context, cut.feature, cut.place)}"
+    below, above = (_format_value(context, cut.feature, value) for value in cut.neighbours)
     return f"between {cut.feature} {below} and {above}"
 
 
-def _format_step(cut: Cut) -> str:
+def _format_step(context: CheckContext, cut: Cut) -> str:
     """Return the step across a cut, as a verb of the feature."""
     if cut.neighbours is None:
-        return f"passes {_format_number(cut.place)}"
-    below, above = map(_format_number, cut.neighbours)
+        return f"passes {_format_value(context, cut.feature, cut.place)}"
+    below, above = (_format_value(context, cut.feature, value) for value in cut.neighbours)
     return f"goes from {below} to {above}"
 
 
-def _draw_cut(responses: Responses, cut: Cut) -> Section:
+def _draw_cut(context: CheckContext, responses: Responses, cut: Cut) -> Section:
     extra = [(cut.low, cut.before, cut.before_levels), (cut.high, cut.after, cut.after_levels)]
-    return _draw_response(responses, cut.response, choose_label(cut), extra, f"It jumps {_format_place(cut)}.")
+    note = f"It jumps {_format_place(context, cut)}."
+    return _draw_response(context, responses, cut.response, choose_label(cut), extra, note)
+
+
+def build_turn_finding(context: CheckContext, responses: Responses, trial: TurnTrial) -> Finding:
+    """Return a finding about answers that turn back where the labels go on."""
+    turn, feature = trial.turn, trial.turn.response.feature
+    value = _format_value(context, feature, turn.value)
+    fall, rise = ("fall", "rise") if (turn.sign > 0) == (turn.side == "above") else ("rise", "fall")
+    what = "Answers" if turn.label is None else f"Scores of {responses.format_answer(turn.label)}"
+    labels = "labels" if turn.label is None else "the labels' shares"
+    changes = np.abs(trial.own - trial.moved_answers)
+    count, of = int((changes > turn.response.rounding).sum()), len(trial.rows)
+    if responses.numeric:
+        errors = [np.abs(answers - trial.truth) for answers in (trial.own, trial.moved_answers)]
+        texts = [format_short(float(f"{np.nanmean(error):.3g}")) for error in errors]
+        comparison = f"their mean error is {texts[0]}, and would be {texts[1]}"
+    else:
+        errors = [(answers != trial.truth).astype(np.float64) for answers in (trial.own, trial.moved_answers)]
+        shares = [format_percent(1 - float(error.mean())) for error in errors]
+        comparison = f"{shares[0]} of them are answered as they are labelled, and {shares[1]} would be"
+    row = int((errors[0] - np.nan_to_num(errors[1], nan=np.inf)).argmax())
+    example = responses.build_example(
+        context.inputs.take(trial.rows[row : row + 1]),
+        turn.response.column,
+        turn.value,
+        (float(trial.own[row]), float(trial.moved_answers[row])),
+        row=int(trial.rows[row]),
+    )
+    note = f"{what} {fall} {turn.side} {value}, and {labels} {rise}."
+    return Finding(
+        **get_facts("response.turn"),
+        about=feature,
+        title=f"{what} {fall} as {feature} rises {turn.side} {value}, although {labels} {rise}",
+        detail=f"In {pluralise(of, 'real row')} with {feature} {turn.side} {value}, {comparison} if only {feature} were {value}.",
+        remedy=f"Look at how {feature} is read and limited before the model, and at the curve: either values {turn.side} {value} are "
+        "changed on the way, or the model has learned a wrong curve from too few rows there.",
+        **count_rows(count, of),
+        examples=(example,),
+        sections=(_draw_response(context, responses, turn.response, turn.label or 0, [], note),),
+        effect=float(np.nanmedian(changes)) if responses.numeric else None,
+    )
 
 
 def build_reversal_finding(context: CheckContext, responses: Responses, reversal: Reversal) -> Finding:
     """Return a finding about a smooth response that jumps back."""
     cut, feature = reversal.cut, reversal.cut.feature
-    place, of = _format_number(cut.place if cut.neighbours is None else cut.neighbours[0]), len(cut.jumps)
+    place, of = (
+        _format_value(context, feature, cut.place if cut.neighbours is None else cut.neighbours[0]),
+        len(cut.jumps),
+    )
     count = cut.changed or int(cut.jumps.sum())
     fall, rise = ("falls", "rises") if reversal.jump < 0 else ("rises", "falls")
     detail = (
         f"{format_share(count, of, 'row')} get {'another answer' if cut.changed else 'a far different score'} when only "
-        f"{feature} {_format_step(cut)}: the score of {responses.format_answer(reversal.label)} {fall} there by "
+        f"{feature} {_format_step(context, cut)}: the score of {responses.format_answer(reversal.label)} {fall} there by "
         f"{abs(reversal.jump):.2f} on average, although it {rise} smoothly with {feature} everywhere else."
     )
-    title = f"The answer jumps back {_format_place(cut)}, against its own trend"
+    title = f"The answer jumps back {_format_place(context, cut)}, against its own trend"
     if reversal.factor is not None:
         unit = (
             f"divided by {_format_number(reversal.factor)}"
@@ -147,7 +195,7 @@ def build_reversal_finding(context: CheckContext, responses: Responses, reversal
         remedy=REMEDY,
         **count_rows(count, of),
         examples=(example,),
-        sections=(_draw_cut(responses, cut),),
+        sections=(_draw_cut(context, responses, cut),),
         answer_changes=cut.changed > 0,
         effect=None if cut.changed else abs(reversal.jump),
     )
@@ -213,11 +261,21 @@ def _tabulate_value(responses: Responses, single: SingleValue) -> Section:
     )
 
 
+def _format_value(context: CheckContext, feature: str, value: float) -> str:
+    """Return a value of a feature, and days as the date that they stand for."""
+    date = next((column for column in context.date_columns if column.name == feature), None)
+    if date is None:
+        return _format_number(value)
+    moment = date.first + pd.to_timedelta(value, unit="D")
+    return f"{moment:%Y-%m-%d}" if date.whole_days else f"{moment:%Y-%m-%d %H:%M}"
+
+
 def _format_number(value: float) -> str:
     return f"{int(value):,}" if float(value).is_integer() and abs(value) < 1e15 else format_short(value)
 
 
 def _draw_response(
+    context: CheckContext,
     responses: Responses,
     response: Response,
     label: int,
@@ -260,7 +318,7 @@ def _draw_response(
             y_label=quantity,
             values=[means[place] for place in order],
             bands=bands,
-            notes=[f"{response.feature} {_format_number(values[place])}" for place in order],
+            notes=[f"{response.feature} {_format_value(context, response.feature, values[place])}" for place in order],
             steps=[values[place] for place in order],
         ),
     )

@@ -21,6 +21,11 @@ MAX_ROWS_PER_SIDE = 150  # real rows nearest to a cut, compared with their label
 MIN_GAIN = 0.1  # of the accuracy: 1 row in 10 is answered wrongly because of the cut
 MIN_NUMBER_GAIN = 0.25  # of the mean absolute error, in standard deviations of the labels
 SIGNIFICANCE = 0.01  # of all comparisons with labels together
+MIN_CLEAR_GAIN = 0.05  # the same two where more rows tell more
+CLEAR_SIGNIFICANCE = 1e-5
+MIN_GAIN_OF_ERRORS = 0.25  # of the wrong answers that a cut must be the cause of, if it costs less of the accuracy
+MAX_DOUBT = 0.1  # the p-value of trials that are repeated with more rows
+MAX_ROWS_IN_DOUBT = 1_000
 MIN_ROWS_TO_JUDGE = 10
 
 Side = Literal["above", "below"]
@@ -90,16 +95,47 @@ def compare_answers(
     return float(gains.mean()) / spread, helps, hurts, p_values[0], p_values[1]
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Plan:
+    """A trial that can be made with any number of rows."""
+
+    cut: Cut
+    side: Side
+    end: Cut | None
+    rows: npt.NDArray[np.intp]  # all between the two cuts, the nearest first
+    value: float  # just on the other side
+
+
 def try_cuts(
     context: CheckContext, budget: CheckBudget, responses: Responses, cuts: Sequence[Cut], truth: Numbers
 ) -> list[CutTrial]:
-    """Answer the real rows beside every cut with the value just on the other side of it, too."""
+    """Answer the real rows beside every cut with the value just on the other side of it, too.
+
+    Trials that are in doubt are repeated with more rows.
+    """
     row_numbers, answers = get_real_answers(context, budget, responses, MAX_REAL_ROWS)
     own_answers = np.full(len(context.inputs), np.nan)
     own_answers[row_numbers] = answers
-    usable_rows = ~np.isnan(own_answers) & ~np.isnan(truth)
     limit = context.count_affordable(budget.remaining(0.5), MAX_ROWS_PER_SIDE, runs_per_case=2 * len(cuts))
-    plans: list[tuple[Cut, Side, Cut | None, npt.NDArray[np.intp], npt.NDArray[np.intp], float]] = []
+    plans = _plan_trials(context, cuts, ~np.isnan(own_answers) & ~np.isnan(truth))
+    trials = _try_plans(context, budget, responses, plans, own_answers, truth, limit)
+    doubtful = [
+        place
+        for place, trial in enumerate(trials)
+        if not trial.numeric and trial.gain > 0 and trial.p_value < MAX_DOUBT and len(plans[place].rows) > limit
+    ]
+    limit = context.count_affordable(budget.remaining(0.5), MAX_ROWS_IN_DOUBT, runs_per_case=max(1, len(doubtful)))
+    doubtful_plans = [plans[place] for place in doubtful]
+    repeated = _try_plans(context, budget, responses, doubtful_plans, own_answers, truth, limit)
+    for place, trial in zip(doubtful, repeated, strict=True):
+        if len(trial.rows) > len(trials[place].rows) and not _is_refuted(trials[place], len(trials)):
+            trials[place] = trial
+    return trials
+
+
+def _plan_trials(context: CheckContext, cuts: Sequence[Cut], usable_rows: Mask) -> list[_Plan]:
+    """Return a trial for each side of each cut that has enough rows."""
+    plans = []
     for cut in cuts:
         same = [other for other in cuts if other.response is cut.response]
         own_values = context.inputs.codes[:, cut.response.column]
@@ -114,48 +150,67 @@ def try_cuts(
         ]
         for side, inside, value, end in sides:
             rows = np.flatnonzero(inside)
-            if len(rows) < MIN_ROWS_TO_JUDGE:
-                continue
-            nearest = rows[np.argsort(np.abs(own_values[rows] - value), kind="stable")[:limit]]
-            plans.append((cut, side, end, nearest, rows, value))
+            if len(rows) >= MIN_ROWS_TO_JUDGE:
+                nearest = rows[np.argsort(np.abs(own_values[rows] - value), kind="stable")]
+                plans.append(_Plan(cut=cut, side=side, end=end, rows=nearest, value=value))
+    return plans
+
+
+def _try_plans(
+    context: CheckContext,
+    budget: CheckBudget,
+    responses: Responses,
+    plans: Sequence[_Plan],
+    own_answers: Numbers,
+    truth: Numbers,
+    limit: int,
+) -> list[CutTrial]:
+    """Return the trials with at most so many rows each."""
     if not plans:
         return []
     parts = [
-        replace_feature(context.inputs.take(rows), cut.response.column, np.array([value]))
-        for cut, _, _, rows, _, value in plans
+        replace_feature(context.inputs.take(plan.rows[:limit]), plan.cut.response.column, np.array([plan.value]))
+        for plan in plans
     ]
     answers, _ = query_answers(context, budget, responses.codes, Points.concat(parts))
     trials, start = [], 0
-    for cut, side, end, rows, region_rows, _ in plans:
+    for plan in plans:
+        rows = plan.rows[:limit]
         own, moved_answers = own_answers[rows], answers[start : start + len(rows)]
         start += len(rows)
         known = ~np.isnan(own) & ~np.isnan(moved_answers)
         trials.append(
             CutTrial(
-                cut=cut,
-                side=side,
-                end=end,
+                cut=plan.cut,
+                side=plan.side,
+                end=plan.end,
                 rows=rows[known],
                 own=own[known],
                 moved_answers=moved_answers[known],
                 truth=truth[rows[known]],
-                rows_in_region=len(region_rows),
-                wrong_in_region=int((own_answers[region_rows] != truth[region_rows]).sum()),
+                rows_in_region=len(plan.rows),
+                wrong_in_region=int((own_answers[plan.rows] != truth[plan.rows]).sum()),
                 numeric=responses.numeric,
             )
         )
     return trials
 
 
-def judge_trials(responses: Responses, trials: Sequence[CutTrial]) -> list[CutTrial]:
+def judge_trials(trials: Sequence[CutTrial]) -> list[CutTrial]:
     """Return the trials in which the labels speak against the cut, at most one per feature and region."""
-    min_gain = MIN_NUMBER_GAIN if responses.numeric else MIN_GAIN
-    refuted_trials = [
-        trial for trial in trials if trial.gain >= min_gain and trial.p_value < SIGNIFICANCE / max(len(trials), 1)
-    ]
     best: dict[str, CutTrial] = {}
-    for trial in refuted_trials:
+    for trial in trials:
         other = best.get(trial.cut.feature)
-        if other is None or trial.p_value < other.p_value:
+        if _is_refuted(trial, len(trials)) and (other is None or trial.p_value < other.p_value):
             best[trial.cut.feature] = trial
     return list(best.values())
+
+
+def _is_refuted(trial: CutTrial, trial_count: int) -> bool:
+    """Tell whether the labels speak against a cut: much of the accuracy, or much of what is wrong, depends on it."""
+    p_value = trial.p_value * max(trial_count, 1)
+    if trial.numeric:
+        return trial.gain >= MIN_NUMBER_GAIN and p_value < SIGNIFICANCE
+    wrong_share = float((trial.own != trial.truth).mean()) if len(trial.truth) else 0.0
+    is_clear = trial.gain >= max(MIN_CLEAR_GAIN, MIN_GAIN_OF_ERRORS * wrong_share) and p_value < CLEAR_SIGNIFICANCE
+    return is_clear or (trial.gain >= MIN_GAIN and p_value < SIGNIFICANCE)
