@@ -395,7 +395,13 @@ class CheckContext:
             rows, numeric = self.sample_rows(MAX_REFERENCE_ROWS), self.has_numeric_answers
             try:
                 model = fit_reference_model(
-                    self.inputs, self.truth, rows, numeric=numeric, seed=self.seed, seconds=seconds
+                    self.inputs,
+                    self.truth,
+                    rows,
+                    numeric=numeric,
+                    seed=self.seed,
+                    seconds=seconds,
+                    dates=self.date_columns,
                 )
             except OutOfBudget:
                 return False

@@ -8,6 +8,7 @@ models of its own kind do not make.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ import numpy.typing as npt
 
 from .._clock import read_clock
 from ..errors import BudgetSpent
+from ..space.dates import DateColumn, list_date_parts
 from ..space.points import Points
 from ..space.projection import describe_texts
 from ..space.text_feature import Text
@@ -55,13 +57,20 @@ class PlainModel:
 
 
 def fit_plain_models(
-    inputs: Points, labels: Floats, class_count: int, *, seed: int, seconds: float | None = None
+    inputs: Points,
+    labels: Floats,
+    class_count: int,
+    *,
+    seed: int,
+    seconds: float | None = None,
+    dates: Sequence[DateColumn] = (),
 ) -> list[PlainModel]:
     """Fit a linear model, trees, neighbours and, for classes, others; `class_count` is 0 for numbers.
 
-    `BudgetSpent` is raised if it takes more than `seconds`, which are looked at after each fit.
+    `dates` are the features that are days since a date. `BudgetSpent` is raised if it takes more than `seconds`, which are looked
+    at after each fit.
     """
-    columns, codes = _build_columns(inputs)
+    columns, codes = _build_columns(inputs, dates)
     order = np.random.default_rng([seed, 29]).permutation(len(labels))
     order = order[np.argsort(labels[order], kind="stable")]
     folds = np.empty(len(labels), dtype=np.intp)
@@ -127,7 +136,7 @@ def _build_learners(
     return learners
 
 
-def _build_columns(inputs: Points) -> tuple[Floats, Floats]:
+def _build_columns(inputs: Points, dates: Sequence[DateColumn]) -> tuple[Floats, Floats]:
     """Return the inputs as scaled numbers without gaps: with a column per category, and with the codes of categories."""
     columns: list[Floats] = []
     codes: list[Floats] = []
@@ -145,7 +154,8 @@ def _build_columns(inputs: Points) -> tuple[Floats, Floats]:
         levels, counts = np.unique(values[~np.isnan(values)], return_counts=True)
         frequent = levels[np.argsort(-counts, kind="stable")[:MAX_CATEGORIES_AS_COLUMNS]]
         columns.append((values[:, None] == frequent[None, :]).astype(np.float64))
-    return np.hstack(columns), np.hstack(codes)
+    date_parts = [_scale(parts) for parts in list_date_parts(inputs.space.names, inputs.codes, dates)]
+    return np.hstack([*columns, *date_parts]), np.hstack([*codes, *date_parts])
 
 
 def _scale(values: Floats) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 
 from .._clock import read_clock
 from ..errors import BudgetSpent
+from ..space.dates import DateColumn, list_date_parts
 from ..space.points import Points
 from ..space.projection import describe_texts
 from ..space.text_feature import Text
@@ -56,8 +58,11 @@ def fit_reference_model(
     numeric: bool,
     seed: int,
     seconds: float | None = None,
+    dates: Sequence[DateColumn] = (),
 ) -> ReferenceModel | None:
     """Fit histogram boosting to labelled rows, and predict each of them by a model that has not seen it.
+
+    `dates` are the features that are days since a date: their hours, weekdays and months are features, too.
 
     None is returned if there are too few rows with labels, one class or too many, or if numbers are expected and the
     labels are none. `OutOfBudget` is raised if it takes more than `seconds`, which are looked at after each fold.
@@ -78,17 +83,22 @@ def fit_reference_model(
         targets, classes = codes.astype(np.float64), class_names.tolist()
         if not 2 <= len(classes) <= MAX_REFERENCE_CLASSES:
             return None
-    predictions, probabilities = _cross_validate(inputs.take(rows), targets, len(classes), seed, seconds)
+    matrix, is_category = _build_matrix(inputs.take(rows), dates)
+    predictions, probabilities = _cross_validate(matrix, is_category, targets, len(classes), seed, seconds)
     return ReferenceModel(
         rows=rows, classes=tuple(classes), labels=targets, predictions=predictions, probabilities=probabilities
     )
 
 
 def _cross_validate(
-    inputs: Points, targets: npt.NDArray[np.float64], class_count: int, seed: int, seconds: float | None
+    matrix: npt.NDArray[np.float64],
+    is_category: list[bool],
+    targets: npt.NDArray[np.float64],
+    class_count: int,
+    seed: int,
+    seconds: float | None,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]:
     """Return the predictions for each row, and probabilities of classes, by models fitted without the row."""
-    matrix, is_category = _build_matrix(inputs)
     order = np.random.default_rng([seed, 17]).permutation(len(targets))
     # Sorted by target, every fifth row belongs to the same fold, so that all folds have the same share of each class.
     order = order[np.argsort(targets[order], kind="stable")]
@@ -114,10 +124,16 @@ def _cross_validate(
 
 
 def predict_by_other_rows(
-    training: Points, targets: npt.NDArray[np.float64], inputs: Points, *, class_count: int, seed: int
+    training: Points,
+    targets: npt.NDArray[np.float64],
+    inputs: Points,
+    *,
+    class_count: int,
+    seed: int,
+    dates: Sequence[DateColumn] = (),
 ) -> npt.NDArray[np.float64]:
     """Fit the quick model to some rows, and predict others: codes of classes, or numbers if `class_count` is 0."""
-    (train_codes, is_category), (codes, _) = _build_matrix(training), _build_matrix(inputs)
+    (train_codes, is_category), (codes, _) = _build_matrix(training, dates), _build_matrix(inputs, dates)
     with use_one_openmp_thread():
         outputs = _fit_and_predict(train_codes, targets, codes, is_category, class_count, seed)
     return outputs.argmax(axis=1).astype(np.float64) if class_count else outputs
@@ -161,7 +177,7 @@ def _fit_and_predict(
     return probabilities
 
 
-def _build_matrix(inputs: Points) -> tuple[npt.NDArray[np.float64], list[bool]]:
+def _build_matrix(inputs: Points, dates: Sequence[DateColumn]) -> tuple[npt.NDArray[np.float64], list[bool]]:
     """Return the inputs as numbers, and which columns are categories; texts are counts of words in buckets."""
     parts: list[npt.NDArray[np.float64]] = []
     is_category: list[bool] = []
@@ -170,4 +186,7 @@ def _build_matrix(inputs: Points) -> tuple[npt.NDArray[np.float64], list[bool]]:
         parts.append(describe_texts(feature, codes) if isinstance(feature, Text) else codes[:, None])
         native = feature.kind == "categorical" and feature.high < MAX_NATIVE_CATEGORIES
         is_category += [native] * parts[-1].shape[1]
+    for date_parts in list_date_parts(inputs.space.names, inputs.codes, dates):
+        parts.append(date_parts)
+        is_category += [False] * date_parts.shape[1]
     return np.hstack(parts), is_category

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from .._stats import Z_95
+from ..core.result import Measure
 from .check import CheckBudget
 from .context import CheckContext
 from .judged_rows import JudgedRows, collect_judged_rows
@@ -60,7 +63,12 @@ class Rivals:
         """Return the plain models, which are fitted at the first call of all checks."""
         if SHARED_PLAIN_MODELS not in context.shared:
             context.shared[SHARED_PLAIN_MODELS] = fit_plain_models(
-                self.data.points, self.labels, len(self.classes), seed=context.seed, seconds=budget.remaining().seconds
+                self.data.points,
+                self.labels,
+                len(self.classes),
+                seed=context.seed,
+                seconds=budget.remaining().seconds,
+                dates=context.date_columns,
             )
         models: list[PlainModel] = context.shared[SHARED_PLAIN_MODELS]
         return models
@@ -94,6 +102,13 @@ class Rivals:
             if not model.is_crude:
                 easy &= model.predictions == self.labels
         return np.asarray(easy)
+
+
+def estimate_mean(values: Floats) -> Measure:
+    """Return a mean with its 95% interval."""
+    mean = float(values.mean())
+    margin = Z_95 * float(values.std()) / math.sqrt(max(1, len(values) - 1))
+    return Measure(mean, mean - margin, mean + margin, len(values))
 
 
 def mark_explained_rows(context: CheckContext, rows: npt.NDArray[np.intp]) -> None:

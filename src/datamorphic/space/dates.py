@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .._lazy import pd
 
@@ -231,3 +232,17 @@ def _is_written_as(form: DateForm, texts: pd.Series[Any]) -> bool:
         return bool((form.write(form.read(texts)) == texts).all())
     except ValueError:  # another form, or no date, such as the 31st of February
         return False
+
+
+def list_date_parts(
+    names: Sequence[str], codes: npt.NDArray[np.float64], columns: Sequence[DateColumn]
+) -> list[npt.NDArray[np.float64]]:
+    """Return for each column of dates what a number of days does not show: weekday, month, and hour unless days are whole."""
+    parts = []
+    for column in columns:
+        if column.name not in names:
+            continue
+        dates = column.first + pd.to_timedelta(codes[:, list(names).index(column.name)], unit="D")
+        fields = [dates.dayofweek, dates.month, *([] if column.whole_days else [dates.hour])]
+        parts.append(np.column_stack([np.asarray(field, dtype=np.float64) for field in fields]))
+    return parts

@@ -25,6 +25,13 @@ Mask = npt.NDArray[np.bool_]
 MIN_CLASS_ROWS = 20  # to judge a class
 MIN_EASY_ROWS = 10  # of a class: those that all other models find
 MAX_RECALL_RATIO = 2 / 3  # of the recall to that of the quick model, for a concern
+MAX_RECALL_RATIO_TO_ALL = 0.75  # of the upper end of the recall to the lowest one of all models, for a concern
+MIN_LOWEST_RECALL = 0.1  # of all models, for this comparison
+MIN_MISSED_RATIO_TO_ALL = 2.5  # of the share that is missed, at the lower end, to the largest one of all models
+MIN_MISSED_EXCESS_TO_ALL = 0.1
+MAX_BETTER_ELSEWHERE = (
+    0.03  # of the recall of another class over the highest of all models: then a class is preferred on purpose
+)
 MIN_MISSED_SHARE = 0.3  # of the easy rows of a class; an honest model misses hardly any
 MIN_MISSED_SHARE_AT_LOWER_END = 0.2
 MIN_MISSED_SHARE_OVERALL = 0.15  # of the easy rows of all classes
@@ -191,6 +198,28 @@ def _is_missed(count: int, total: int, tests: int) -> bool:
     return count >= MIN_MISSED_SHARE * total and low >= MIN_MISSED_SHARE_AT_LOWER_END
 
 
+def _is_below_all(context: CheckContext, budget: CheckBudget, rivals: Rivals, item: _ClassFigures) -> bool:
+    """Tell whether every other model finds a class far more often, and no other class seems to be preferred on purpose."""
+    models = [model.predictions for model in rivals.get_plain_models(context, budget) if not model.is_crude]
+    models.append(rivals.predictions)
+
+    def list_recalls(code: int) -> list[float]:
+        rows = rivals.labels == code
+        return [float((predictions[rows] == code).mean()) for predictions in models]
+
+    lowest = min(list_recalls(item.code))
+    found = round(item.recall * item.rows)
+    _, high = compute_wilson_interval(found, item.rows, 1 - SIGNIFICANCE)
+    is_far_below = (lowest >= MIN_LOWEST_RECALL and high <= MAX_RECALL_RATIO_TO_ALL * lowest) or (
+        1 - high >= max(MIN_MISSED_RATIO_TO_ALL * (1 - lowest), 1 - lowest + MIN_MISSED_EXCESS_TO_ALL)
+    )
+    return is_far_below and not any(
+        (rivals.answers == code)[rivals.labels == code].mean() > max(list_recalls(code)) + MAX_BETTER_ELSEWHERE
+        for code in range(len(rivals.classes))
+        if code != item.code and (rivals.labels == code).any()
+    )
+
+
 def _loses_likewise(context: CheckContext, budget: CheckBudget, rivals: Rivals, item: _ClassFigures) -> bool:
     """Tell whether the plain model that answers most like the model loses the most frequent class, too.
 
@@ -217,7 +246,7 @@ def _judge_classes(
     lost: list[_ClassFigures] = []
     for item in figures:
         rows = easy & (rivals.labels == item.code)
-        if (
+        if _is_below_all(context, budget, rivals, item) or (
             rows.sum() >= MIN_EASY_ROWS
             and item.recall <= MAX_RECALL_RATIO * item.quick_recall
             and _is_missed(int(missed[rows].sum()), int(rows.sum()), len(figures))
@@ -229,6 +258,16 @@ def _judge_classes(
     worst = min(lost, key=lambda item: item.recall / item.quick_recall)
     rows = easy & (rivals.labels == worst.code)
     count, total = int(missed[rows].sum()), int(rows.sum())
+    easy_text = ""
+    if count:
+        easy_text = (
+            f" Of {pluralise(total, 'row')} of the class whose label models of every kind find ({PLAIN_KINDS}), it misses {count:,} "
+            f"({format_percent(count / total)})."
+        )
+    else:
+        rows = rivals.labels == worst.code
+        missed = rows & (rivals.answers != rivals.labels)
+        count, total = int(missed.sum()), int(rows.sum())
     recall_text = format_share(round(worst.recall * worst.rows), worst.rows, "row")
     names = ", ".join(item.name for item in lost[:MAX_CLASSES_IN_TITLE]) + (
         ", ..." if len(lost) > MAX_CLASSES_IN_TITLE else ""
@@ -240,9 +279,7 @@ def _judge_classes(
             about=worst.name.strip("'"),
             title=f"The model misses {what} where models of every kind find {'it' if len(lost) == 1 else 'them'}",
             detail=f"{recall_text} labelled {worst.name} get this answer; a quick model fitted to other rows finds "
-            f"{format_percent(worst.quick_recall)}. {worst.confused_rows:,} are answered {worst.confused_with} instead. Of "
-            f"{pluralise(total, 'row')} of the class whose label models of every kind find ({PLAIN_KINDS}), it misses "
-            f"{count:,} ({format_percent(count / total)}).",
+            f"{format_percent(worst.quick_recall)}. {worst.confused_rows:,} are answered {worst.confused_with} instead.{easy_text}",
             **count_rows(count, total),
             examples=(_build_example(context, rivals, missed & rows),),
             sections=(section,),

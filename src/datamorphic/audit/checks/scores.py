@@ -221,6 +221,7 @@ def _compare_probabilities(
     count, total = int(contradicted.sum()), len(codes)
     if not count:
         return []
+    threshold = _find_threshold(codes, known_scores)
     explanation, about = _explain_disagreement(codes, known_scores, labels)
     known_rule = TWO_RULE_MODELS.get(_find_final_model_name(context.sut), "")
     level: Level = "concern"
@@ -233,7 +234,9 @@ def _compare_probabilities(
     title = (
         "The columns of predict_proba are in another order than the classes: the probabilities belong to other answers"
     )
-    if about != "columns":
+    if threshold is not None:
+        title = f"predict uses a threshold of about {threshold} for {format_label(labels[1])}, not 0.5: it contradicts predict_proba"
+    elif about != "columns":
         title = "predict and predict_proba contradict each other: the answer is not the most probable class"
     return [
         Finding(
@@ -258,19 +261,10 @@ def _explain_disagreement(
     from scipy.optimize import linear_sum_assignment
 
     class_count = len(labels)
-    if class_count == 2:
-        second = scores[:, 1] - scores[:, 0]
-        low, high = second[codes == 1], second[codes == 0]
-        if len(low) and len(high):
-            separable = low.min() >= high.max()
-            ends = (0.0, 1.0) if separable else (0.01, 0.99)  # a few answers may come from elsewhere
-            threshold = (np.quantile(low, ends[0]) + np.quantile(high, ends[1])) / 2
-            if ((second > threshold) == (codes == 1)).mean() >= MIN_EXPLAINED_SHARE:
-                share = format_short(round(float(threshold + 1) / 2, 2))
-                return (
-                    f" The answers agree with a threshold of about {share} for {format_label(labels[1])}, not 0.5.",
-                    "threshold",
-                )
+    threshold = _find_threshold(codes, scores)
+    if threshold is not None:
+        text = f" The answers agree with a threshold of about {threshold} for {format_label(labels[1])}, not 0.5."
+        return text, "threshold"
     table = np.zeros((class_count, class_count))
     np.add.at(table, (codes, scores.argmax(axis=1)), 1)
     answers, columns = linear_sum_assignment(-table)
@@ -286,6 +280,21 @@ def _explain_disagreement(
             "columns",
         )
     return "", "predict_proba"
+
+
+def _find_threshold(codes: npt.NDArray[np.intp], scores: FloatMatrix) -> str | None:
+    """Return the probability from which on the second of two classes is the answer, as text; None if there is none."""
+    if scores.shape[1] != 2:
+        return None
+    second = scores[:, 1] - scores[:, 0]
+    low, high = second[codes == 1], second[codes == 0]
+    if not len(low) or not len(high):
+        return None
+    ends = (0.0, 1.0) if low.min() >= high.max() else (0.01, 0.99)  # a few answers may come from elsewhere
+    threshold = (np.quantile(low, ends[0]) + np.quantile(high, ends[1])) / 2
+    if ((second > threshold) == (codes == 1)).mean() < MIN_EXPLAINED_SHARE:
+        return None
+    return format_short(round(float(threshold + 1) / 2, 2))
 
 
 def _find_final_model_name(system: Executor) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ..._stats import Z_95, compute_wilson_interval
+from ..._stats import compute_wilson_interval
 from ..._text import format_percent, format_short, pluralise
 from ...core.result import Example, Finding, Measure, count_rows, format_share
 from ...reporting.document import Section, Table
@@ -20,7 +20,7 @@ from ..context import CheckContext
 from ..judged_rows import JudgedRows
 from ..labels import UNMATCHED_LABELS
 from ..reference_model import MIN_REFERENCE_ROWS
-from ..rivals import Rivals, collect_rivals, get_explained_rows, mark_explained_rows
+from ..rivals import Rivals, collect_rivals, estimate_mean, get_explained_rows, mark_explained_rows
 
 Mask = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -237,7 +237,7 @@ def _measure_losses(rivals: Rivals, inside: Mask, outside: Mask) -> Measure | No
     quick_errors = max((data.reference_errors, rivals.matched_errors), key=lambda values: float(values[inside].mean()))
     scale = float(data.numbers.std()) if data.numeric else 1.0
     excess = errors - quick_errors
-    loss = _estimate_mean(excess[inside])
+    loss = estimate_mean(excess[inside])
     difference = loss.value - float(excess[outside].mean())
     low_difference = difference - math.hypot(
         loss.value - loss.low, 1.96 * float(excess[outside].std()) / math.sqrt(int(outside.sum()))
@@ -279,13 +279,6 @@ def _stands_out(context: CheckContext, budget: CheckBudget, rivals: Rivals, insi
     )
 
 
-def _estimate_mean(values: Floats) -> Measure:
-    """Return a mean with its 95% interval."""
-    mean = float(values.mean())
-    margin = Z_95 * float(values.std()) / math.sqrt(max(1, len(values) - 1))
-    return Measure(mean, mean - margin, mean + margin, len(values))
-
-
 def _judge_classes(
     context: CheckContext,
     group: _Group,
@@ -307,7 +300,7 @@ def _judge_classes(
     most_outside = MAX_OUTSIDE_EXCESS_IF_MOSTLY_WRONG + MAX_OUTSIDE_RATIO_IF_MOSTLY_WRONG * float(
         data.reference_errors[outside].mean()
     )
-    lost = _estimate_mean((data.errors - data.reference_errors)[inside])
+    lost = estimate_mean((data.errors - data.reference_errors)[inside])
     is_mostly_wrong = (
         is_worse
         and has_excess

@@ -24,6 +24,7 @@ from .bins import Bins, Means, average, build_bins, test_dependence
 from .costs import Cost, fit_blind_model, measure_cost, measure_importances
 from .drawing import draw_curves
 from .shapes import describe_difference
+from .unknown import find_unknown_categories
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -37,7 +38,9 @@ MIN_CATEGORY_ROWS = 30  # of each of two categories that are treated alike
 MIN_RESIDUAL_DIFFERENCE = 0.15  # of two such categories: of shares, or in standard deviations of the labels
 MIN_CUT_ROWS = 50  # beyond a value
 MIN_CUT_SHARE = 0.05
-MIN_MOVING_STEPS = 0.5  # elsewhere, of the steps that change the score of a typical row: a single tree has fewer
+MIN_MOVING_STEPS = 0.4  # elsewhere, of the steps that change the score of a typical row: a single tree has fewer
+MIN_SMOOTH_STEPS = 0.95  # the same of a smooth model: it is flat only where something cuts the values off
+MAX_P_VALUE_OF_HALF = 0.2  # of each half of the rows, if both together are significant
 SCORE_DIGITS = 9
 MAX_TABLE_ROWS = 40
 MAX_DRAWN_FEATURES = 3  # that no finding is about
@@ -69,6 +72,8 @@ class Blindness:
     title: str
     fact: str  # what changes no answer
     p_value: float
+    is_smooth: bool = False  # whether the model has no flat parts elsewhere
+    is_in_both_halves: bool = True  # whether the labels depend on it in each half of the rows
 
 
 def check_curves(context: CheckContext, budget: CheckBudget) -> CheckFindings:
@@ -85,7 +90,8 @@ def check_curves(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     try:
         responses = measure_responses(context, budget)
         if not rivals.is_coarse:
-            findings = _find_blindness(context, budget, rivals, residuals, responses)
+            findings = [*find_unknown_categories(context, budget, rivals, responses)]
+            findings += _find_blindness(context, budget, rivals, residuals, responses)
     except BudgetSpent:
         out_of_time = True
     basis = f"{pluralise(len(all_bins), 'feature')} in {pluralise(len(rivals.labels), 'row')}"
@@ -251,7 +257,10 @@ def _find_blindness(
         if any(finding.about == blindness.response.feature for finding in findings):
             continue
         cost = _measure(context, budget, rivals, blindness, unused)
-        if cost is None or not cost.matters:
+        is_plain = blindness.kind == "unused" or blindness.is_smooth
+        if cost is None or not (
+            cost.matters or (is_plain and cost.is_noticeable) or (blindness.kind == "cut" and cost.is_only_here)
+        ):
             continue
         if blindness.kind == "unused" and not _is_important(context, rivals, blindness.response.column, used_columns):
             continue
@@ -413,15 +422,15 @@ def _find_cuts(
             steps = response.values[:-1] >= place if side == "below" else response.values[1:] <= place
             if inside.sum() < max(MIN_CUT_ROWS, MIN_CUT_SHARE * len(inside)) or not steps.any():
                 continue
-            if float(np.median(response.score_steps[:, steps].mean(axis=1))) < MIN_MOVING_STEPS:
+            moving = float(np.median(response.score_steps[:, steps].mean(axis=1)))
+            if moving < MIN_MOVING_STEPS:
                 continue
             bins = build_bins(Points(context.space, np.where(inside[:, None], codes, np.nan)), response.column)
             if bins is None:
                 continue
             bins = replace(bins, bin_of_row=np.where(inside, bins.bin_of_row, -1))
-            p_value = 2 * len(responses) * _test(bins, residuals, half)
-            if max(p_value, _test(bins, residuals, ~half)) > SIGNIFICANCE:
-                continue
+            p_value = _test(bins, residuals, inside)
+            is_in_both_halves = max(_test(bins, residuals, part) for part in (half, ~half)) <= MAX_P_VALUE_OF_HALF
             blind_codes = codes.copy()
             blind_codes[inside, response.column] = place
             blind_spots.append(
@@ -435,9 +444,16 @@ def _find_cuts(
                     fact=f"Values of {response.feature} {side} {format_short(place)} get the same scores in all of "
                     f"{pluralise(len(responses.inputs), 'real row')}, other values do not.",
                     p_value=p_value,
+                    is_smooth=moving >= MIN_SMOOTH_STEPS,
+                    is_in_both_halves=is_in_both_halves,
                 )
             )
-    return blind_spots
+    tests = len(blind_spots)
+    return [
+        replace(item, p_value=tests * item.p_value)
+        for item in blind_spots
+        if item.is_in_both_halves and tests * item.p_value <= SIGNIFICANCE
+    ]
 
 
 def _measure(

@@ -23,6 +23,12 @@ MIN_GAIN = 0.08  # of the loss of the quick model: by how much it falls with wha
 MIN_GAIN_AT_LOWER_END = 0.03
 MIN_ERROR_GAIN = 0.1  # of the errors of the quick model, unless the gain is clear
 CLEAR_GAIN = 0.15
+MIN_NOTICEABLE_GAIN = 0.03
+MIN_LOSS_HERE = (
+    0.05  # errors per row beyond the quick model's, or in standard deviations of the labels, at the lower end
+)
+MAX_LOSS_ELSEWHERE = 0.25  # of the loss in the rows concerned
+MAX_ERROR_RATIO_HERE = 0.6  # of the quick model's error to the model's
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -34,6 +40,22 @@ class Cost:
     without_error: float
     own_error: float  # of the tested model
     lost: Measure  # the errors of the tested model beyond those of the quick one, per row
+    lost_elsewhere: float  # the same in all other rows; 0 if there are none
+    scale: float  # of errors: 1 for classes, the standard deviation of the labels for numbers
+
+    @property
+    def is_noticeable(self) -> bool:
+        """Whether the information is worth a concern if it is sure otherwise that the model lacks it and the labels depend on it."""
+        return self.gain.value >= MIN_NOTICEABLE_GAIN and self.with_error < min(self.without_error, self.own_error)
+
+    @property
+    def is_only_here(self) -> bool:
+        """Whether the tested model is far worse than the quick one in the rows concerned, and not elsewhere."""
+        return (
+            self.lost.low >= MIN_LOSS_HERE * self.scale
+            and self.lost_elsewhere <= MAX_LOSS_ELSEWHERE * self.lost.value
+            and self.with_error <= MAX_ERROR_RATIO_HERE * self.own_error
+        )
 
     @property
     def matters(self) -> bool:
@@ -58,6 +80,7 @@ def fit_blind_model(context: CheckContext, budget: CheckBudget, rivals: Rivals, 
         numeric=not rivals.classes,
         seed=context.seed,
         seconds=budget.remaining().seconds,
+        dates=context.date_columns,
     )
 
 
@@ -79,6 +102,8 @@ def measure_cost(rivals: Rivals, seeing: ReferenceModel | None, blind: Reference
         without_error=float(without_errors[rows].mean()),
         own_error=float(own.mean()),
         lost=Measure(float(lost.mean()), float(lost.mean()) - lost_margin, float(lost.mean()) + lost_margin, len(lost)),
+        lost_elsewhere=0.0 if rows.all() else float((rivals.data.errors - with_errors)[~rows].mean()),
+        scale=float(rivals.labels.std()) if rivals.data.numeric else 1.0,
     )
 
 
@@ -114,6 +139,7 @@ def measure_importances(
         Points(points.space, np.concatenate(parts)),
         class_count=len(rivals.classes),
         seed=context.seed,
+        dates=context.date_columns,
     ).reshape(len(parts), -1)
     labels = rivals.labels[test_rows]
     wrong = (predictions != labels) if rivals.classes else np.abs(predictions - labels)

@@ -104,6 +104,7 @@ def find_changed_relation(
             data.points,
             class_count=classes,
             seed=context.seed,
+            dates=context.date_columns,
         )
         reference_errors += _measure_errors(predictions, targets, classes) / FITS
     data_errors = data.reference_errors
@@ -264,6 +265,7 @@ def _cross_validate(context: CheckContext, data: JudgedRows, targets: Floats, co
             data.points.take(rows),
             class_count=classes,
             seed=context.seed,
+            dates=context.date_columns,
         )
         errors[rows] = _measure_errors(predictions, targets[rows], classes)
     return errors

@@ -92,15 +92,20 @@ def _rename_classes(own: Floats, judge: LabelJudge, search_rows: RowNumbers) -> 
         return np.asarray(renamed != judge.truth, dtype=np.float64)
 
     frequent = np.argsort(-counts.sum(axis=1), kind="stable")[:MAX_SWAPPED_CLASSES].tolist()
-    for first, second in combinations(frequent, 2):
-        order = np.arange(size)
-        order[[first, second]] = second, first
-        yield _make_change(f"the answers {labels[first]} and {labels[second]} swapped", PLAIN), rename(order)
+    usual = counts.argmax(axis=1)  # the most frequent label of the rows with each answer
+    for first, second in combinations(range(size), 2):
+        is_renaming = usual[first] == second and usual[second] == first
+        if is_renaming or {first, second} <= set(frequent):
+            order = np.arange(size)
+            order[[first, second]] = second, first
+            change = _make_change(f"the answers {labels[first]} and {labels[second]} swapped", PLAIN)
+            yield replace(change, is_renaming=is_renaming), rename(order)
     order = linear_sum_assignment(counts, maximize=True)[1]
     moved = np.flatnonzero(order != np.arange(size))
     if len(moved) > 2:
         pairs = ", ".join(f"{labels[place]} as {labels[order[place]]}" for place in moved.tolist())
-        yield _make_change(f"the classes renamed ({pairs})"), rename(order)
+        is_renaming = bool((usual[moved] == order[moved]).all())
+        yield replace(_make_change(f"the classes renamed ({pairs})"), is_renaming=is_renaming), rename(order)
 
 
 def _move_threshold(

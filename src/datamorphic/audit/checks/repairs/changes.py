@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import combinations
 
@@ -17,6 +17,7 @@ from ....space.dates import DateColumn
 from ....space.features import Feature
 from ....space.points import Points
 from ...columns import split_name
+from ...edits import UNKNOWN_CATEGORY, set_column
 
 Floats = npt.NDArray[np.float64]
 RowNumbers = npt.NDArray[np.intp]
@@ -27,7 +28,7 @@ FITTED_FACTORS = (1.1, 1.25, 1.5, 2.0, 3.0)  # tried with those of units if one 
 SCREENED_SHIFTS = (-1.5, -0.5, 0.5, 1.5)  # in standard deviations
 FITTED_SHIFTS = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0)  # the same, tried if one of the same direction helps
 SHIFTED_HOURS = (-12, -8, -6, -5, -3, -2, -1, 1, 2, 3, 5, 6, 8, 12)
-SHIFTED_DAYS = (-365, -30, -7, -1, 1, 7, 30, 365)
+SHIFTED_DAYS = (-365, -30, -7, -3, -2, -1, 1, 2, 3, 7, 30, 365)
 CYCLES = {"hour": (0, 24), "hr": (0, 24), "month": (1, 12), "weekday": (0, 7), "dow": (0, 7), "dayofweek": (0, 7)}
 FILLERS_OF_GAPS = (0.0, -1.0)
 SENTINELS = (-999.0, -99.0, -9.0, -1.0, 0.0, 99.0, 999.0, 9999.0)
@@ -52,6 +53,11 @@ class ColumnChange:
     #: gets rows and their positions among the inputs, and returns the changed columns
     make: Callable[[pd.DataFrame, RowNumbers], Mapping[str, object]]
     similar: tuple[ColumnChange, ...] = ()  # changes that are tried if this one seems to help
+    is_specific: bool = (
+        False  # whether a model that is not misread hardly ever gains by it, as by a swap of day and month
+    )
+    is_renaming: bool = False  # of answers that all have another label most often: no preference for a frequent class
+    is_erasing: bool = False  # whether it only takes the information away, as a category that the system does not know
 
 
 def _make_nothing(frame: pd.DataFrame, _: RowNumbers) -> Mapping[str, object]:
@@ -97,6 +103,7 @@ def list_changes(
             changes += _list_number_changes(feature, numbers[feature.name], feature.name in date_names, reference)
         else:
             changes += _list_text_changes(feature, frame[feature.name])
+            changes.append(_make_erasing_change(feature.name))
         changes += _list_row_shifts(feature.name, frame[feature.name])
     for column in dates:
         changes += _list_date_changes(column, numbers)
@@ -322,6 +329,13 @@ def _list_text_changes(feature: Feature, column: pd.Series) -> Iterator[ColumnCh
         )
 
 
+def _make_erasing_change(name: str) -> ColumnChange:
+    def make(frame: pd.DataFrame, _: RowNumbers) -> dict[str, object]:
+        return {name: set_column(frame, name, UNKNOWN_CATEGORY)[name]}
+
+    return ColumnChange(columns=(name,), text=f"{name} unknown", is_erasing=True, risky=True, make=make)
+
+
 def _list_row_shifts(name: str, column: pd.Series) -> Iterator[ColumnChange]:
     """Yield the column with the values of the row before, and of the row after."""
     for step, place in ((1, "before"), (-1, "after")):
@@ -344,7 +358,7 @@ def _list_date_changes(column: DateColumn, numbers: Mapping[str, Floats]) -> Ite
         shift = (pd.DatetimeIndex(swapped) - dates.normalize()) / pd.Timedelta(days=1)
         return np.asarray(days + np.nan_to_num(np.asarray(shift, dtype=np.float64)), dtype=np.float64)
 
-    yield _change_number(column.name, "read with day and month swapped", swap, PLAIN)
+    yield replace(_change_number(column.name, "read with day and month swapped", swap, PLAIN), is_specific=True)
 
 
 # -- several columns ---------------------------------------------------------------------------------------------------
@@ -353,30 +367,29 @@ def _list_date_changes(column: DateColumn, numbers: Mapping[str, Floats]) -> Ite
 def _list_swaps(
     numbers: Mapping[str, Floats], frame: pd.DataFrame, features: Sequence[Feature]
 ) -> Iterator[ColumnChange]:
-    """Yield pairs of columns, swapped: numbers of similar size, and columns that share categories."""
+    """Yield pairs of columns, swapped: numbers, those of similar size first, and columns that share categories."""
     ranges = {
         name: np.quantile(values[~np.isnan(values)], [0.0, 0.25, 0.75, 1.0])
         for name, values in numbers.items()
         if (~np.isnan(values)).any()
     }
-    pairs = [
-        (first, second)
-        for first, second in combinations(ranges, 2)
-        if all(
+    overlap = {
+        (first, second): all(
             one[0] <= other[2] and other[1] <= one[3]
             for one, other in ((ranges[first], ranges[second]), (ranges[second], ranges[first]))
         )
-    ]
+        for first, second in combinations(ranges, 2)
+    }
     categories = {
         feature.name: set(frame[feature.name].dropna().unique().tolist())
         for feature in features
         if feature.kind == "categorical"
     }
-    pairs += [
+    pairs = [
         (first, second)
         for first, second in combinations(categories, 2)
         if len(categories[first] & categories[second]) > 1
-    ]
+    ] + sorted(overlap, key=lambda pair: not overlap[pair])
     for first, second in pairs[:MAX_SWAPPED_PAIRS]:
 
         def make(rows: pd.DataFrame, _: RowNumbers, first: str = first, second: str = second) -> dict[str, object]:
@@ -386,6 +399,7 @@ def _list_swaps(
             columns=(first, second),
             text=f"{first} and {second} swapped",
             plainness=PLAIN if first in ranges else USUAL,
+            is_specific=True,
             make=make,
         )
 

@@ -19,12 +19,12 @@ from ...outcome import SkipReason
 from ...reference_model import MIN_REFERENCE_ROWS
 from ...rivals import mark_explained_rows
 from .answers import list_answer_losses
-from .changes import USUAL, ColumnChange, list_changes
+from .changes import PLAIN, USUAL, ColumnChange, list_changes
 from .codings import AssignmentFinder
 from .judge import LabelJudge
 from .search import Repair, RepairSearch
 
-MIN_ROWS = 100  # fewer do not confirm a change
+MIN_ROWS = 60  # fewer do not confirm a change
 MAX_LISTED_COLUMNS = 3
 #: The losses, in parts of those of the quick model, from which a first and a second change of the inputs are sought.
 LEAST_LOSSES = (0.6, 1.2)
@@ -65,6 +65,8 @@ def _repair_inputs(search: RepairSearch, answer_repair: Repair | None) -> list[F
     findings: list[Finding] = []
     context = search.context
     changes = _put_influential_first(context, list_changes(context.inputs, context.reference, context.date_columns))
+    # a model such as a support vector machine answers all values far from its data alike: only the very factor helps
+    changes += [change for family in changes for change in family.similar if change.plainness == PLAIN]
     try:
         while len(findings) < len(LEAST_LOSSES) and search.is_worth_a_search(LEAST_LOSSES[len(findings)]):
             repair = search.find_repair(changes, AssignmentFinder())
@@ -98,10 +100,13 @@ def _put_influential_first(context: CheckContext, changes: list[ColumnChange]) -
 
 
 def explains_more(repair: Repair | None, other: Repair) -> bool:
-    """Tell whether a repair of the answers explains more than one of the inputs: clearly more, unless it is plain itself."""
+    """Tell whether a repair of the answers explains more than one of the inputs: clearly more, unless it is plain itself.
+
+    It is plain if it is about all rows, or about the same group as the repair of the inputs.
+    """
     if repair is None:
         return False
-    is_plain = repair.condition is None and repair.change.plainness <= USUAL
+    is_plain = repair.condition in (None, other.condition) and repair.change.plainness <= USUAL
     reduction = other.gain.reduction
     return repair.gain.reduction.value >= (reduction.value if is_plain else reduction.high)
 

@@ -19,6 +19,7 @@ RowNumbers = npt.NDArray[np.intp]
 MAX_VALUES = 12  # of a column; others than the most frequent ones stay as they are
 MAX_NUMBERS = 8  # different whole numbers that may be codes
 MIN_ROWS_OF_VALUE = 3  # among the screened rows
+CODED_ROWS = 240  # that are given every value, if there is time
 MAX_CHANGES_PER_KIND = 3  # of one column
 
 
@@ -29,6 +30,9 @@ class AssignmentFinder(CodingFinder):
         """Return swaps, single replacements and the best permutation of the values of each column."""
         changes: list[ColumnChange] = []
         space = search.data.points.space
+        if len(rows) < len(search.search_rows):  # a table of values by values needs more rows than a single change
+            count = search.count_rows(MAX_VALUES, min(CODED_ROWS, len(search.search_rows)), 0.3)
+            rows, weights = search.draw_rows(max(count, len(rows)))
         for position in space.scalars:
             feature = space.features[position]
             column = search.frame[feature.name]
@@ -48,7 +52,7 @@ class AssignmentFinder(CodingFinder):
         from scipy.optimize import linear_sum_assignment
 
         constants = {value: _make_constant(name, value) for value in values}
-        losses = search.measure(list(constants.values()), rows)
+        losses = search.measure(list(constants.values()), rows, scores=True)
         if len(losses) < len(values):
             return []
         own = search.frame[name].iloc[rows].to_numpy()
@@ -56,7 +60,10 @@ class AssignmentFinder(CodingFinder):
         # table[i, j]: the weighted losses of the rows with value i if they are given value j
         table = np.array(
             [
-                [float((losses[constants[other]].errors * weights)[own == value].sum()) for other in values]
+                [
+                    float((search.judge.weigh(losses[constants[other]], rows) * weights)[own == value].sum())
+                    for other in values
+                ]
                 for value in values
             ]
         )

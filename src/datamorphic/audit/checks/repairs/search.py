@@ -21,6 +21,7 @@ from ...check import CheckBudget, run_flow
 from ...conditions import RowCondition, build_conditions
 from ...context import CheckContext, round_down
 from ...judged_rows import JudgedRows
+from ...rivals import get_explained_rows
 from .changes import FITTED, NO_CHANGE, USUAL, ColumnChange
 from .judge import Gain, LabelJudge, Losses
 
@@ -50,6 +51,9 @@ MIN_EXPLAINED = 0.5  # of the losses beyond those of the quick model
 MIN_EXPLAINED_IF_FITTED = 0.75
 MIN_REDUCTION_OF_GOOD_MODEL = 0.15  # of the losses of a model that is not worse than the quick one, by a plain change
 MIN_REDUCTION_OTHERWISE = 0.3
+MIN_REDUCTION_BY_SPECIFIC_CHANGE = 0.05
+MAX_LEFT_IN_GROUP = 0.4  # of what is worse in a group than elsewhere, after a change of the group
+MAX_EXPLAINED_SHARE = 0.4  # of the errors of a group that an earlier finding explains
 MIN_ANSWERED_SHARE = 0.5  # of the rows, with a change
 NEAR_TIE = 1.64  # standard errors between two changes that explain about the same
 
@@ -110,7 +114,17 @@ class RepairSearch:
         order = np.random.default_rng([self.context.seed, 41]).permutation(len(self.losses))
         half = len(order) // 2
         self.search_rows, self.test_rows = np.sort(order[:half]), np.sort(order[half:])
-        self.conditions = build_conditions(self.data.points, MIN_CONDITION_ROWS, self.context.date_columns)
+        conditions = build_conditions(self.data.points, MIN_CONDITION_ROWS, self.context.date_columns)
+        explained = get_explained_rows(self.context)[self.data.rows]
+        self.conditions = [condition for condition in conditions if not self._is_explained(condition.inside, explained)]
+
+    def _is_explained(self, inside: Mask, explained: Mask) -> bool:
+        """Tell whether a finding of an earlier check is about this group, and not about all rows."""
+        shares = [
+            float(self.losses[part & explained].sum()) > MAX_EXPLAINED_SHARE * float(self.losses[part].sum())
+            for part in (inside, ~inside)
+        ]
+        return shares[0] and not shares[1]
 
     # -- queries -------------------------------------------------------------------------------------------------------
 
@@ -186,7 +200,7 @@ class RepairSearch:
             self.seconds_per_row = max(self.seconds_per_row, (self.context.clock.seconds - start_seconds) / len(frame))
         return outputs
 
-    def _count_rows(self, changes: int, limit: int, part: float) -> int:
+    def count_rows(self, changes: int, limit: int, part: float) -> int:
         """Return with how many rows, at most `limit`, some changes can be tried in a part of what is left of the budget."""
         budget = self.budget.remaining(part)
         rows = self.context.count_affordable(budget, limit, runs_per_case=max(1, changes), calls=5)
@@ -200,21 +214,21 @@ class RepairSearch:
     def find_repair(self, changes: Sequence[ColumnChange], codings: CodingFinder | None = None) -> Repair | None:
         """Return the change that explains most, if one is confirmed."""
         limit = min(SCREENED_ROWS, len(self.search_rows))
-        count = self._count_rows(len(changes), limit, 0.5)
+        count = self.count_rows(len(changes), limit, 0.5)
         if count < MIN_SCREENED_ROWS <= limit:  # rather fewer changes than too few rows: the first ones matter most
-            changes = changes[: self._count_rows(MIN_SCREENED_ROWS, len(changes), 0.5)]
+            changes = changes[: self.count_rows(MIN_SCREENED_ROWS, len(changes), 0.5)]
             count = MIN_SCREENED_ROWS
-        rows, weights = self._draw_rows(count)
+        rows, weights = self.draw_rows(count)
         changes = [*changes, *(codings.list_changes(self, rows, weights) if codings is not None else ())]
         trials = self._rank(self.measure(changes, rows), rows, weights, caution=SCREENING_CAUTION)
         promising = [trial.change for trial in self._take_some_per_column(trials)][:SELECTED_CHANGES]
         refined = list(dict.fromkeys(similar for change in promising for similar in change.similar or (change,)))
-        count = self._count_rows(len(refined), min(SELECTED_ROWS, len(self.search_rows)), 0.5)
-        rows, weights = self._draw_rows(max(count, min(MIN_SCREENED_ROWS, limit)))
+        count = self.count_rows(len(refined), min(SELECTED_ROWS, len(self.search_rows)), 0.5)
+        rows, weights = self.draw_rows(max(count, min(MIN_SCREENED_ROWS, limit)))
         trials = self._rank(self.measure(refined, rows), rows, weights)
         selected = list(dict.fromkeys(trial.change for trial in trials if trial.benefit > 0))
         rows = self.search_rows
-        selected = selected[: max(1, min(TESTED_CHANGES, self._count_rows(len(rows), TESTED_CHANGES, 0.5)))]
+        selected = selected[: max(1, min(TESTED_CHANGES, self.count_rows(len(rows), TESTED_CHANGES, 0.5)))]
         trials = self._rank(self.measure(selected, rows), rows, np.ones(len(rows)))
         trials = [trial for trial in trials if trial.clearness > MIN_CLEARNESS and trial.benefit > 0][
             :CONFIRMED_CHANGES
@@ -251,7 +265,7 @@ class RepairSearch:
             self.frame[name] = changed[name].where(inside, self.frame[name])
         self.losses = repair.losses
 
-    def _draw_rows(self, count: int) -> tuple[RowNumbers, Floats]:
+    def draw_rows(self, count: int) -> tuple[RowNumbers, Floats]:
         """Return rows of the first half, half of them answered wrongly, with the number of rows that they stand for."""
         rng = np.random.default_rng([self.context.seed, 43])
         rows = rng.permutation(self.search_rows)
@@ -272,11 +286,14 @@ class RepairSearch:
     ) -> list[ChangeTrial]:
         """Return each change with the group of rows in which it helps most clearly, and without a group; the clearest first."""
         plain: dict[bytes, ColumnChange] = {}  # of changes with the same effect the plainest
-        for change in sorted(losses, key=lambda change: (not change.similar, change.plainness, len(change.columns))):
+        for change in sorted(
+            losses,
+            key=lambda change: (not change.is_erasing, not change.similar, change.plainness, len(change.columns)),
+        ):
             errors = losses[change].errors
             if np.isfinite(errors).all():
                 plain.setdefault(errors.tobytes(), change)
-        usable = {change: losses[change].errors for change in plain.values()}
+        usable = {change: losses[change].errors for change in plain.values() if not change.is_erasing}
         if not usable:
             return []
         masks = np.column_stack([np.ones(len(rows)), *(condition.inside[rows] for condition in self.conditions)])
@@ -337,7 +354,9 @@ class RepairSearch:
             old = unchanged or Losses(errors=self.losses[rows])
             new = old.change_where(inside[rows], test_losses[trial.change])
             gain = self.judge.compare(old, new, rows)
-            if self._is_clear(trial, gain, SIGNIFICANCE / 2 ** (place + 1)):
+            if self._is_clear(trial, gain, SIGNIFICANCE / 2 ** (place + 1)) and (
+                trial.condition is None or self._explains_group(inside[rows], new.errors)
+            ):
                 losses = self.losses.copy()
                 losses[self.search_rows] = np.where(inside[self.search_rows], trial.losses, losses[self.search_rows])
                 losses[rows] = new.errors
@@ -363,6 +382,7 @@ class RepairSearch:
         )
 
     def _is_clear(self, trial: ChangeTrial, gain: Gain, significance: float) -> bool:
+        is_balanced = gain.is_balanced or trial.change.is_renaming
         lost = float(self.losses.mean() - self.data.reference_errors.mean())
         # a number that fits, or a limit beyond which something fits, makes every weak model better
         is_fitted = trial.change.plainness == FITTED or (trial.condition is not None and trial.condition.is_threshold)
@@ -370,6 +390,8 @@ class RepairSearch:
             least = MIN_REDUCTION
         elif is_fitted:
             return False
+        elif trial.change.is_specific and trial.condition is None:
+            least = MIN_REDUCTION_BY_SPECIFIC_CHANGE
         elif lost <= 0 and trial.change.plainness <= USUAL:
             least = MIN_REDUCTION_OF_GOOD_MODEL
         else:
@@ -378,8 +400,25 @@ class RepairSearch:
             gain.p_value <= significance
             and gain.reduction.value >= least
             and gain.reduction.low >= MIN_CERTAIN_REDUCTION
-            and gain.is_balanced
+            and is_balanced
         )
+
+    def _explains_group(self, inside: Mask, new: Floats) -> bool:
+        """Tell whether a change of a group leaves little of what is worse there than elsewhere, on the rows of the other half.
+
+        If a whole group is answered wrongly, some factor makes many columns fit better. Only the true one makes the group normal.
+        """
+        quick, old = self.data.reference_errors[self.test_rows], self.losses[self.test_rows]
+        if not inside.any() or inside.all():
+            return True
+
+        def measure_excess(errors: Floats, part: Mask) -> float:
+            mean, quick_mean = float(errors[part].mean()), float(quick[part].mean())
+            return mean / max(quick_mean, 1e-300) if self.judge.numeric else mean - quick_mean
+
+        elsewhere = measure_excess(old, ~inside)
+        worse = measure_excess(old, inside) - elsewhere
+        return worse <= 0 or measure_excess(new, inside) - elsewhere <= MAX_LEFT_IN_GROUP * worse
 
 
 def is_about_kind(context: CheckContext, condition: RowCondition) -> bool:
