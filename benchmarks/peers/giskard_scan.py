@@ -46,17 +46,21 @@ def look(case: Case, numbers: bool) -> list[str]:
     model = giskard.Model(
         answer, model_type="regression" if numbers else "classification", feature_names=list(inputs), **options
     )
-    texts = list(inputs.select_dtypes(exclude=["number"]).columns)
+    others = inputs.select_dtypes(exclude=["number"])
+    categories = [name for name in others if name in dates or others[name].nunique() < len(others) / 2]  # else texts
     data = case.data.astype(dict.fromkeys(dates, str))
     if classes:
         data = data[data[target].isin(classes)]  # it refuses labels that the model does not know
-    issues = giskard.scan(model, giskard.Dataset(data, target=target, cat_columns=texts), verbose=False).issues
-    return [f"{issue.group.name}: {issue.description} {issue.features} {issue.slicing_fn}" for issue in issues]
+    issues = giskard.scan(model, giskard.Dataset(data, target=target, cat_columns=categories), verbose=False).issues
+    return [
+        f"{issue.level.value}: {issue.group.name}: {issue.description} {issue.features} {issue.slicing_fn}"
+        for issue in issues
+    ]
 
 
 def measure_theirs() -> list[Figure]:
     """Return the figures of Giskard's scan."""
-    return defects.measure_tool("giskard_scan", __file__, look)
+    return defects.measure_tool("giskard_scan", REQUIREMENTS, look)
 
 
 def measure_ours() -> list[Figure]:

@@ -8,11 +8,11 @@ import json
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from benchmarks.defects.data import load
 from benchmarks.peers import __main__ as command
 from benchmarks.peers import defects, environments, tasks
 from benchmarks.peers.environments import CommandError, find_reason, install, measure
@@ -190,20 +190,64 @@ def test_a_finding_of_another_tool_counts_if_it_names_the_column():
     assert not defects.is_named(general, ["Something failed"], set())
 
 
-def test_figures_of_another_tool_leave_out_what_it_says_about_good_models():
+def test_a_class_at_fault_is_named_by_its_scores_too():
+    defect = next(item for item in defects.DEFECTS if item.kind == "class weights")
+    assert defects.is_named(defect, ["Recall metric: 0.04 < 0.23"], set())
+    assert defects.is_named(defect, [f"F1 of {defect.columns[0]} is 0.1"], set())
+    assert not defects.is_named(defect, ["Drift in age of 0.3"], set())
+
+
+def test_the_sample_has_cases_of_all_kinds_and_depends_on_no_order(monkeypatch):
+    items, models = defects.choose_sample()
+    for group, everything in ((items, defects.DEFECTS), (models, defects.GOOD)):
+        assert {item.kind for item in group} == {item.kind for item in everything}
+    for kind in {item.kind for item in items}:
+        chosen = [item for item in items if item.kind == kind]
+        available = [item for item in defects.DEFECTS if item.kind == kind]
+        assert len(chosen) == min(defects.DEFECTS_PER_KIND, len(available))
+        assert len({item.data for item in chosen}) == min(len(chosen), len({item.data for item in available}))
+    assert any(item.held_back for item in items)
+    titles = sorted(item.title for item in [*items, *models])
+    assert len(set(titles)) == len(titles)
+    monkeypatch.setattr(defects, "DEFECTS", defects.DEFECTS[::-1])
+    assert sorted(item.title for group in defects.choose_sample() for item in group) == titles
+
+
+def test_the_key_of_a_case_follows_its_data_and_the_code_that_builds_it(monkeypatch):
+    first, second = (item for item in defects.DEFECTS if item.kind == "sampling")
+    key = defects.make_key(first)
+    assert key.startswith(first.title)
+    assert defects.make_key(second) != key
+    other = defects.replace(first, make=second.make)
+    assert defects.make_key(other).startswith(first.title)
+    assert defects.make_key(other) != key
+    monkeypatch.setattr(defects, "load", lambda name, seed: load(name, seed).iloc[1:])
+    assert defects.make_key(first) != key
+
+
+def test_figures_of_another_tool_leave_out_what_it_says_about_good_models(monkeypatch):
     defect = next(item for item in defects.DEFECTS if item.columns == ["distance_km"])
     good = next(item for item in defects.GOOD if item.data == defect.data)
-    items = [*defects.DEFECTS, *defects.GOOD]
+    monkeypatch.setattr(defects, "choose_sample", lambda: ([defect], [good]))
 
-    def count(findings):
-        reports = [make_report(item, findings.get(id(item), ())) for item in items]
-        return {figure.measure: figure.value for figure in defects.count_theirs(reports)}
+    def count(of_defect, of_good):
+        return {
+            figure.measure: figure.value
+            for figure in defects.count_theirs([make_report(defect, of_defect)], [make_report(good, of_good)])
+        }
 
-    figures = count({id(defect): ["Drift in distance_km of 0.3"]})
-    assert figures["defects named"] == f"1 of {len(defects.DEFECTS)}"
-    figures = count({id(defect): ["Drift in distance_km of 0.3"], id(good): ["Drift in distance_km of 0.1"]})
-    assert figures["defects named"] == f"0 of {len(defects.DEFECTS)}"
-    assert figures["good models with findings"] == f"1 of {len(defects.GOOD)}"
+    figures = count(["Drift in distance_km of 0.3"], [])
+    assert figures["defects named"] == "1 of 1"
+    assert figures["good models with findings"] == "0 of 1"
+    figures = count(["The error is 3.1"], ["The error is 2.9 in Paris"])
+    assert figures["defects named"] == "0 of 1"
+    assert figures["defects with any finding that good models do not get"] == "1 of 1"
+    figures = count(["Drift in distance_km of 0.3"], ["Drift in distance_km of 0.1"])
+    assert figures["defects with any finding that good models do not get"] == "0 of 1"
+    assert figures["defects named"] == "0 of 1"
+    assert figures["defects named, also by findings that good models get"] == "1 of 1"
+    assert figures["good models with findings"] == "1 of 1"
+    assert figures["cases without an answer"] == "0 of 2"
 
 
 def test_an_interrupted_measurement_goes_on_where_it_was(monkeypatch, tmp_path):
@@ -218,21 +262,35 @@ def test_an_interrupted_measurement_goes_on_where_it_was(monkeypatch, tmp_path):
         looked.append(position)
         return make_report(items[position], error="ValueError: no" if position else "")
 
-    first = defects.collect("tool", [Path(__file__)], run, None)
-    assert first == defects.collect("tool", [Path(__file__)], run, None)
+    first = defects.collect("tool", b"source", run, None)
+    assert first == defects.collect("tool", b"source", run, None)
+    assert [[report.error for report in reports] for reports in first] == [[""], ["ValueError: no"]]
     assert looked == [0, 1]
+    defects.collect("tool", b"another source", run, None)
+    assert looked == [0, 1, 0, 1]
 
 
 def test_a_tool_that_fails_or_hangs_does_not_end_the_measurement(monkeypatch):
     good = next(item for item in defects.GOOD if item.data == "diabetes")
     monkeypatch.setattr(defects, "DEFECTS", [])
     monkeypatch.setattr(defects, "GOOD", [good])
-    monkeypatch.setattr(defects, "CASE_SECONDS", 1)
 
     def fail(case, numbers):
         assert numbers
         raise ValueError("a column is missing")
 
+    def compute(case, numbers):
+        while True:
+            try:
+                while True:
+                    pass
+            except Exception:
+                continue
+
     assert defects.look_at(0, fail).error == "ValueError: a column is missing"
-    assert defects.look_at(0, lambda case, numbers: time.sleep(5) or []).error.startswith("TimeoutError")
     assert defects.look_at(0, lambda case, numbers: ["a finding"]).findings == ("a finding",)
+    monkeypatch.setattr(defects, "CASE_SECONDS", 0.2)
+    assert defects.look_at(0, compute).error.startswith("NoAnswerError")
+    monkeypatch.setattr(defects, "CASE_SECONDS", 60)
+    monkeypatch.setattr(defects, "WALL_SECONDS", 0.2)
+    assert defects.look_at(0, lambda case, numbers: time.sleep(5) or []).error.startswith("NoAnswerError")
