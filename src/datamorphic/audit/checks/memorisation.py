@@ -20,11 +20,22 @@ from ...space.points import Points
 from ...space.projection import describe_texts
 from ...space.space import Space
 from ...space.text_feature import Text
-from ..case_text import build_example, extract_case, format_answer, format_case, read_case, to_plain_answer
+from ..case_text import (
+    AnsweredCase,
+    build_example,
+    extract_case,
+    format_answer,
+    format_case,
+    format_label,
+    read_case,
+    to_plain,
+    to_plain_answer,
+)
 from ..check import CheckBudget, CheckFindings, get_facts, make_check, run_flow
 from ..context import CheckContext
 from ..labels import align_labels
 from ..reference_model import ReferenceModel
+from ..rivals import collect_rivals
 
 MAX_ROWS = 200
 MAX_CLASSES = 100  # with more, any change may change the answer: vectors, texts
@@ -39,6 +50,21 @@ MIN_CHANGED_SHARE = 0.8  # of the changes of a row, each of one column, that cha
 MIN_HELD_SHARE = 0.01  # of the rows, at the lower end of the interval: thresholds of trees touch fewer rows by chance
 MIN_ISOLATED_ROWS = 5
 MIN_ACCURACY_DROP = 0.05  # from the rows to their copies, if they are known by heart
+MIN_DEFAULT_SHARE = 0.9  # of such rows that have the same answer, so that it is a default
+
+MIN_EASY_ERRORS = 20  # rows that models of all kinds get right, and this one wrong
+MIN_EASY_ERROR_SHARE = 0.03  # of the rows that models of all kinds get right
+MAX_COPIED_ROWS = 60
+MAX_COPIED_COLUMNS = 10
+MIN_RECOVERED_SHARE = (
+    0.35  # of the copies with one other value, at the lower end of the interval: the rest is wrong by chance
+)
+MIN_RECOVERED_SHARE_PER_COLUMN = 0.3
+MIN_RECOVERING_COLUMNS = 0.75  # of the columns: a misread column or a border that is near recovers with few of them
+DEFAULT_REMEDY = (
+    "Look for a default, a fallback after an error or a time-out, or a cache on the way to the answer: the same rows get it each "
+    "time, and nothing in their values explains why."
+)
 
 NEIGHBOURS = 5
 MAX_SIMILAR_NEIGHBOURS = 1  # of the nearest rows have the label of a row that they contradict
@@ -73,6 +99,10 @@ def check_memorisation(context: CheckContext, budget: CheckBudget) -> CheckFindi
             return CheckFindings(basis=basis[0], findings=[isolated])  # noise that is learned would be the same thing
     skip_reason = ""
     try:
+        unexplained = _find_unexplained_answers(context, budget)
+        if unexplained is not None:
+            basis.append("rows that models of all kinds get right")
+            findings.append(unexplained)
         noise = _find_learned_noise(context, budget)
         if noise is not None:
             noise_basis, noise_findings = noise
@@ -196,12 +226,20 @@ def _find_isolated_rows(context: CheckContext, budget: CheckBudget, near: _Neigh
             f" It agrees with the label for {format_percent(accuracies[0])} of the rows, and for "
             f"{format_percent(accuracies[1])} of their changed copies."
         )
-        if accuracies[0] < accuracies[1] + MIN_ACCURACY_DROP:
-            title = "Some answers change as soon as any value changes by a hair's breadth"
-            remedy = (
-                "Look for exact comparisons, hashes, rounding or random numbers that depend on the row. Nobody can rely on an "
-                "answer that depends on the last digits of its inputs."
-            )
+    default = _find_common_answer(own, isolated)
+    if accuracies is not None and accuracies[0] < accuracies[1] + MIN_ACCURACY_DROP:
+        title = "Some answers change as soon as any value changes by a hair's breadth"
+        remedy = (
+            "Look for exact comparisons, hashes, rounding or random numbers that depend on the row. Nobody can rely on an "
+            "answer that depends on the last digits of its inputs."
+        )
+    elif not context.has_numeric_answers:
+        default = ""  # all that a table of a rare class knows by heart has one answer
+    if default:
+        title = (
+            f"Some rows get the default answer {default}: another one as soon as any value changes by a hair's breadth"
+        )
+        remedy = DEFAULT_REMEDY
     return Finding(
         **get_facts("memorisation.rows"),
         title=title,
@@ -209,8 +247,28 @@ def _find_isolated_rows(context: CheckContext, budget: CheckBudget, near: _Neigh
         f"({_format_steps(context.space, near)}).{accuracy_text}",
         remedy=remedy,
         **count_rows(count, total),
-        examples=(_build_change_example(own_points, own, row, near, copies, copy),),
+        examples=(
+            _build_change_example(
+                read_case(own_points, row, own),
+                read_case(near.points, copy, copies),
+                own_points.space.names[int(near.columns[copy])],
+                int(near.rows[row]),
+            ),
+        ),
     )
+
+
+def _build_change_example(source: AnsweredCase, follow_up: AnsweredCase, name: str, row: int) -> Example:
+    change = f"{name} from {format_value(source.case[name])} to {follow_up.case[name]!r}"
+    text = f"{change}: {source.answer_text} becomes {follow_up.answer_text}"
+    return build_example(source, follow_up, text=text, row=row)
+
+
+def _find_common_answer(outputs: Outputs, rows: npt.NDArray[np.bool_]) -> str:
+    """Return the answer that nearly all of some rows get; empty if there is none."""
+    answers = pd.Series(outputs.to_objects()[rows], dtype=object)
+    counts = answers.value_counts()
+    return format_label(to_plain(counts.index[0])) if counts.iloc[0] >= MIN_DEFAULT_SHARE * len(answers) else ""
 
 
 def _count_different(outputs: Outputs) -> int:
@@ -260,14 +318,84 @@ def _measure_accuracies(
     return shares[0], shares[1]
 
 
-def _build_change_example(
-    points: Points, own: Outputs, row: int, near: _Neighbourhood, copies: Outputs, copy: int
-) -> Example:
-    name = points.space.names[int(near.columns[copy])]
-    source, follow_up = read_case(points, row, own), read_case(near.points, copy, copies)
-    change = f"{name} from {format_value(source.case[name])} to {follow_up.case[name]!r}"
-    text = f"{change}: {source.answer_text} becomes {follow_up.answer_text}"
-    return build_example(source, follow_up, text=text, row=int(near.rows[row]))
+# -- defaults ----------------------------------------------------------------------------------------------------------
+
+
+def _find_unexplained_answers(context: CheckContext, budget: CheckBudget) -> Finding | None:
+    """Return a finding if wrong answers become right as soon as any column has another value, as defaults do."""
+    if context.truth is None or context.answers is None or context.has_numeric_answers or context.query_dependent:
+        return None
+    rivals = collect_rivals(context, budget)
+    if rivals is None or not rivals.classes:
+        return None
+    wrong = (rivals.answers != rivals.labels) & (rivals.predictions == rivals.labels)
+    if wrong.sum() < MIN_EASY_ERRORS:
+        return None
+    easy = rivals.find_easy_rows(context, budget)
+    wrong &= easy
+    count, total = int(wrong.sum()), int(easy.sum())
+    columns = _choose_varied_columns(context.inputs)
+    if count < max(MIN_EASY_ERRORS, MIN_EASY_ERROR_SHARE * total) or len(columns) < 2:
+        return None
+    rng = np.random.default_rng([context.seed, 37])
+    places = rng.permutation(np.flatnonzero(wrong))[:MAX_COPIED_ROWS]
+    limit = context.count_affordable(budget.remaining(0.5), len(places), runs_per_case=len(columns))
+    if limit < MIN_EASY_ERRORS:
+        return None
+    places = places[:limit]
+    points = context.inputs.take(rivals.data.rows[places])
+    copies = [_copy_with_other_values(context.inputs, points, column, rng) for column in columns]
+    outputs = run_flow(context, budget, ask(Points.concat(copies)))
+    labels = np.tile(rivals.data.labels[places], len(columns))
+    texts = align_labels(labels, outputs.values, tuple(context.sut.labels or ()))
+    if texts is None or not outputs.ok.all():
+        return None
+    recovered = (texts[0] == texts[1]).reshape(len(columns), len(places))
+    shares = recovered.mean(axis=1)
+    if (
+        compute_wilson_interval(int(recovered.sum()), recovered.size)[0] < MIN_RECOVERED_SHARE
+        or (shares >= MIN_RECOVERED_SHARE_PER_COLUMN).mean() < MIN_RECOVERING_COLUMNS
+    ):
+        return None
+    answers = context.answers.take(rivals.data.answer_rows)
+    default = _find_common_answer(answers, wrong)
+    kind = f"the default answer {default}" if default else "a stale or arbitrary answer"
+    column, place = (int(number) for number in np.argwhere(recovered)[0])
+    source = read_case(points, place, answers.take(places))
+    follow_up = read_case(copies[column], place, outputs.take(slice(column * len(places), (column + 1) * len(places))))
+    name = points.space.names[columns[column]]
+    return Finding(
+        **get_facts("memorisation.defaults"),
+        title=f"Many rows get {kind}, and often the right one as soon as any value changes",
+        detail=f"{format_share(count, total, 'row')} whose label models of every kind find get a wrong answer. With the value of another "
+        f"row in any one of {pluralise(len(columns), 'column')}, {format_percent(float(recovered.mean()))} of "
+        f"{pluralise(len(places), 'row')} are answered as they are labelled ({format_percent(float(shares.min()))} to "
+        f"{format_percent(float(shares.max()))}, depending on the column). So no column explains the wrong answers.",
+        remedy=DEFAULT_REMEDY,
+        **count_rows(count, total),
+        examples=(_build_change_example(source, follow_up, name, int(rivals.data.rows[places[place]])),),
+    )
+
+
+def _choose_varied_columns(inputs: Points) -> list[int]:
+    """Return the columns whose values differ most from row to row: those in which two rows most likely differ."""
+    varieties = {}
+    for column in inputs.space.scalars:
+        codes = inputs.codes[:, column]
+        _, counts = np.unique(codes[~np.isnan(codes)], return_counts=True)
+        varieties[column] = 1 - float(((counts / max(1, counts.sum())) ** 2).sum()) if len(counts) > 1 else 0.0
+    columns = sorted(varieties, key=lambda column: -varieties[column])
+    return [column for column in columns if varieties[column] > 0][:MAX_COPIED_COLUMNS]
+
+
+def _copy_with_other_values(inputs: Points, points: Points, column: int, rng: np.random.Generator) -> Points:
+    """Return points with another value of a column each, drawn from the inputs."""
+    codes = points.codes.copy()
+    known = inputs.codes[~np.isnan(inputs.codes[:, column]), column]
+    for row in range(len(codes)):
+        others = known[known != codes[row, column]]
+        codes[row, column] = rng.choice(others)
+    return Points(points.space, codes)
 
 
 # -- learned label noise -----------------------------------------------------------------------------------------------
