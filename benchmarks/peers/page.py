@@ -25,6 +25,9 @@ $ make bench         # our own figures
 
 A peer is skipped, with the reason in the table, if installing it or measuring either side fails. The environments take about 3 GB.
 `python -m benchmarks.peers --only art dice` measures some of the peers again.
+
+Real data sets of the suite of defects are read from the folder that `DATAMORPHIC_DATA` names. Its measurement takes about 20 minutes
+for a tool. If it is interrupted, the next one goes on where it was, as outcomes are kept in .venv-peers-outcomes.
 """
 
 SPEED_NOTE = (
