@@ -21,6 +21,7 @@ Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
 MAX_COARSE_OUTPUTS = 32  # different scores or numbers of a model with few decisions, such as a tree of five levels
+MIN_IMITATED_SHARE = 0.95  # of the outputs for other rows, by a small tree
 MIN_COARSE_ROWS = 200  # fewer rows do not tell
 SHARED_RIVALS = "rivals"  # the key of the context's shared measurements
 SHARED_PLAIN_MODELS = "plain models"
@@ -156,7 +157,22 @@ def _collect(context: CheckContext, budget: CheckBudget) -> Rivals | None:
         answers=answers,
         predictions=reference.predictions[places],
         probabilities=None if reference.probabilities is None else reference.probabilities[places],
-        is_coarse=outputs is not None
-        and len(outputs) >= MIN_COARSE_ROWS
-        and len(np.unique(np.round(outputs, 9), axis=0)) <= MAX_COARSE_OUTPUTS,
+        is_coarse=outputs is not None and _has_few_decisions(context, outputs, bool(reference.classes)),
     )
+
+
+def _has_few_decisions(context: CheckContext, outputs: Floats, has_classes: bool) -> bool:
+    """Tell whether a small tree gives the same few scores or numbers, also to rows that it was not fitted to.
+
+    Nearest neighbours give few scores, too, but by no few decisions.
+    """
+    from sklearn.tree import DecisionTreeClassifier
+
+    levels, output_codes = np.unique(np.round(outputs, 9), axis=0, return_inverse=True)
+    rows = context.score_rows if has_classes else context.query_rows
+    if rows is None or len(outputs) < MIN_COARSE_ROWS or len(levels) > MAX_COARSE_OUTPUTS:
+        return False
+    codes = np.nan_to_num(context.inputs.codes[rows], nan=-1e9, posinf=1e30, neginf=-1e30)
+    tree = DecisionTreeClassifier(max_leaf_nodes=2 * MAX_COARSE_OUTPUTS, random_state=context.seed)
+    tree.fit(codes[::2], output_codes.ravel()[::2])
+    return bool(tree.score(codes[1::2], output_codes.ravel()[1::2]) >= MIN_IMITATED_SHARE)

@@ -16,6 +16,7 @@ from ..case_text import extract_case, format_answer, format_case, format_label, 
 from ..check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check
 from ..context import CheckContext
 from ..labels import UNMATCHED_LABELS
+from ..plain_models import find_similar_models
 from ..reference_model import MIN_REFERENCE_ROWS
 from ..rivals import Rivals, collect_rivals, get_explained_rows
 
@@ -221,16 +222,18 @@ def _is_below_all(context: CheckContext, budget: CheckBudget, rivals: Rivals, it
 
 
 def _loses_likewise(context: CheckContext, budget: CheckBudget, rivals: Rivals, item: _ClassFigures) -> bool:
-    """Tell whether the plain model that answers most like the model loses the most frequent class, too.
+    """Tell whether one of the plain models that answer most like the model loses the class, too.
 
-    Naive Bayes does if many of its features say the same.
+    Naive Bayes loses the most frequent one if many of its features say the same, and neighbours a rare one among many columns.
     """
     rows = rivals.labels == item.code
-    if 2 * rows.sum() < len(rows):
-        return False
     models = [model for model in rivals.get_plain_models(context, budget) if not model.is_crude]
-    nearest = max(models, key=lambda model: float((model.predictions == rivals.answers)[rows].mean()))
-    return float((nearest.predictions[rows] == item.code).mean()) <= MAX_RECALL_RATIO * item.quick_recall
+    is_frequent = 2 * rows.sum() >= len(rows)
+    compared = rows if is_frequent else np.ones(len(rows), dtype=bool)
+    return any(
+        (model.predictions[rows] == item.code).mean() <= MAX_RECALL_RATIO * item.quick_recall
+        for model in find_similar_models(models, rivals.answers, compared)
+    )
 
 
 def _judge_classes(

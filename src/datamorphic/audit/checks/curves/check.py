@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ...._text import format_percent, format_short, pluralise
+from ...._text import format_percent, format_short, join_names, pluralise
 from ....core.result import Example, Finding, count_rows
 from ....errors import BudgetSpent
 from ....reporting.document import Section, Table
@@ -40,6 +40,9 @@ MIN_CUT_ROWS = 50  # beyond a value
 MIN_CUT_SHARE = 0.05
 MIN_MOVING_STEPS = 0.4  # elsewhere, of the steps that change the score of a typical row: a single tree has fewer
 MIN_SMOOTH_STEPS = 0.95  # the same of a smooth model: it is flat only where something cuts the values off
+MIN_VALUES_TO_STEP = 15  # different values of a number, of which few make a difference
+MAX_STEPS = 6  # values at which scores change, along a number that is rounded
+MIN_MOVING_STEPS_OF_OTHERS = 0.8  # of the steps along half of the other numbers, some row changes
 MAX_P_VALUE_OF_HALF = 0.2  # of each half of the rows, if both together are significant
 SCORE_DIGITS = 9
 MAX_TABLE_ROWS = 40
@@ -65,7 +68,7 @@ class Residuals:
 class Blindness:
     """Something that changes no answer, and rows in which the labels depend on it."""
 
-    kind: str  # of finding: "unused", "alike" or "cut"
+    kind: str  # of finding: "unused", "alike", "cut" or "steps"
     response: Response
     codes: Floats  # of the judged rows, without what the model does not see
     rows: Mask  # of the judged rows: those concerned
@@ -250,6 +253,7 @@ def _find_blindness(
         *_judge_unused(context, rivals, residuals, responses, unused, half),
         *_find_alike(context, rivals, residuals, responses, half),
         *_find_cuts(context, rivals, residuals, responses, half),
+        *_find_steps(rivals, responses),
     ]
     findings: list[Finding] = []
     used_columns = {response.column for response in responses} - {response.column for response in unused}
@@ -257,9 +261,12 @@ def _find_blindness(
         if any(finding.about == blindness.response.feature for finding in findings):
             continue
         cost = _measure(context, budget, rivals, blindness, unused)
-        is_plain = blindness.kind == "unused" or blindness.is_smooth
+        is_plain = blindness.kind in ("unused", "steps") or blindness.is_smooth
         if cost is None or not (
-            cost.matters or (is_plain and cost.is_noticeable) or (blindness.kind == "cut" and cost.is_only_here)
+            cost.matters
+            or (is_plain and cost.is_noticeable)
+            or (blindness.kind == "cut" and cost.is_only_here)
+            or (blindness.kind == "steps" and cost.is_far_worse)
         ):
             continue
         if blindness.kind == "unused" and not _is_important(context, rivals, blindness.response.column, used_columns):
@@ -456,6 +463,46 @@ def _find_cuts(
     ]
 
 
+def _find_steps(rivals: Rivals, responses: Responses) -> list[Blindness]:
+    """Return numbers along which all scores change at the same few values only, in a model that is smooth along others."""
+    moving_by_feature = {
+        response.feature: response.score_steps.any(axis=0)
+        for response in responses
+        if response.kind != "categorical" and len(response.values) >= MIN_VALUES_TO_STEP
+    }
+    blind_spots: list[Blindness] = []
+    codes = rivals.data.points.codes
+    for feature, moving in moving_by_feature.items():
+        others = [float(steps.mean()) for name, steps in moving_by_feature.items() if name != feature]
+        if not others or np.median(others) < MIN_MOVING_STEPS_OF_OTHERS or not 2 <= moving.sum() <= MAX_STEPS:
+            continue
+        response = responses[feature]
+        if len(np.unique(codes[:, response.column])) < MIN_VALUES_TO_STEP:
+            continue
+        places = np.flatnonzero(moving)
+        bounds = (response.values[places] + response.values[places + 1]) / 2
+        own = codes[:, response.column]
+        level = np.searchsorted(bounds, own)
+        blind_codes = codes.copy()
+        for number in np.unique(level[~np.isnan(own)]):
+            inside = (level == number) & ~np.isnan(own)
+            blind_codes[inside, response.column] = np.median(own[inside])
+        blind_spots.append(
+            Blindness(
+                kind="steps",
+                response=response,
+                codes=blind_codes,
+                rows=np.ones(len(codes), dtype=bool),
+                title=f"{feature} seems to be rounded on the way to the model: only {len(bounds) + 1} levels of it get different answers",
+                fact=f"Along {feature}, the scores of all {pluralise(len(responses.inputs), 'real row')} change near the same "
+                f"{len(bounds)} values only: {join_names([format_short(float(f'{bound:.3g}')) for bound in bounds])}. Along most other numbers "
+                "they change nearly everywhere.",
+                p_value=1.0,  # after the others
+            )
+        )
+    return blind_spots
+
+
 def _measure(
     context: CheckContext, budget: CheckBudget, rivals: Rivals, blindness: Blindness, unused: Sequence[Response]
 ) -> Cost | None:
@@ -486,6 +533,8 @@ REMEDIES = {
     "default on the way. If it is left out on purpose (it is known too late, or must not be used), take it out of the data.",
     "alike": "Compare the spelling of the categories with those that the encoder or the table of codes knows, and look for a default "
     "that stands for unknown categories. If they are merged on purpose, merge them in the data, too.",
+    "steps": "Compare the values of {feature} that the model was trained on with those that reach it now: the number of digits, the type, "
+    "bins of a form or a report. Give it the values as they were measured.",
     "cut": "Look for a limit on the way to the model: clipping, a last bin that is too wide, a number format that is too small, a cap "
     "where the data are collected. Train without it, or say in the documentation that it is meant.",
 }

@@ -49,6 +49,11 @@ class Cost:
         return self.gain.value >= MIN_NOTICEABLE_GAIN and self.with_error < min(self.without_error, self.own_error)
 
     @property
+    def is_far_worse(self) -> bool:
+        """Whether the tested model is far worse than the quick one."""
+        return self.lost.low > 0 and self.with_error <= MAX_ERROR_RATIO_HERE * self.own_error
+
+    @property
     def is_only_here(self) -> bool:
         """Whether the tested model is far worse than the quick one in the rows concerned, and not elsewhere."""
         return (

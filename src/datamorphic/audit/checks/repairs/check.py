@@ -117,11 +117,13 @@ def explains_more(repair: Repair | None, other: Repair) -> bool:
 def _build_finding(search: RepairSearch, repair: Repair) -> Finding:
     names = _list_names(repair.columns)
     what = _describe_change(repair)
+    # one category that does better as another one: not a code that is mixed up, but rows that are treated wrongly
+    where = "Rows are answered wrongly by" if repair.change.plainness == SUBSTITUTED else "Serving looks wrong for"
     return Finding(
         **get_facts("repairs.inputs"),
         about=", ".join(repair.columns[:MAX_LISTED_COLUMNS]),
         columns=repair.columns,
-        title=f"Serving looks wrong for {names}: with {what}, {_describe_gain(search.judge, repair)}",
+        title=f"{where} {names}: with {what}, {_describe_gain(search.judge, repair)}",
         detail=_describe_evidence(search, repair),
         remedy=f"Compare how {names} is prepared where the model was trained and where it answers: units, codes, signs, order of "
         "columns, filling of gaps. If the data at hand are at fault and not the serving code, correct them.",
