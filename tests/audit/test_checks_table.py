@@ -15,6 +15,7 @@ import datamorphic as dm
 from datamorphic.audit.checks.table.check import STEPS
 from datamorphic.audit.checks.table.label_order import search_moved_labels
 from datamorphic.audit.checks.table.profile import TableProfile
+from datamorphic.audit.checks.table.reference_scales import search_unit_mixture
 from datamorphic.audit.checks.table.repetition import measure_shift_evidence
 from datamorphic.audit.checks.table.spellings import normalise
 from datamorphic.cli.main import app
@@ -383,6 +384,74 @@ def test_a_run_of_moved_labels_is_a_concern():
     assert finding.title.endswith("are those of the row before")
     assert abs(first - 300) <= 8
     assert last >= 580
+
+
+@pytest.mark.parametrize(("reads", "level"), [(False, "concern"), (True, "advice")])
+def test_texts_of_numbers_that_the_model_loses_are_a_concern(reads, level):
+    data = TABLE[["income", "label"]].assign(income=TABLE["income"].map("{:,.0f}".format))
+
+    def predict(frame):
+        texts = frame["income"].astype(str)
+        numbers = pd.to_numeric(texts.str.replace(",", "") if reads else texts, errors="coerce")
+        return np.where(numbers.fillna(20_000) > 22_000, "ill", "healthy")
+
+    result = dm.test(predict, data, target="label", only=["answers", "table"], progress=False)
+    [finding] = [finding for finding in result.findings if finding.check == "table"]
+    assert finding.level == level
+    assert finding.title.startswith("income holds numbers as texts, such as '")
+    assert finding.title.endswith(", which the model does not read") is not reads
+
+
+def test_numbers_of_which_some_have_separators_are_numbers():
+    texts = TABLE["income"].where(TABLE.index % 20 == 0, TABLE["income"] % 1000).map("{:,.0f}".format)
+    [finding] = find(TABLE.assign(income=texts))
+    assert "income holds numbers as texts, such as" in finding.title
+    assert "," in finding.title
+
+
+def make_two_units(seed=0):
+    """Return rows of which a third has the amount per month instead of per year, and the labels by year."""
+    rng = np.random.default_rng(seed)
+    income = np.exp(rng.normal(10, 0.4, ROWS))
+    label = np.where(income * np.exp(rng.normal(0, 0.2, ROWS)) > np.exp(10), "yes", "no")
+    in_months = np.arange(ROWS) % 3 == 0
+    return pd.DataFrame({"income": np.where(in_months, income / 12, income).round(2), "label": label})
+
+
+def decide(frame):
+    return np.where(frame["income"] > np.exp(10), "yes", "no")
+
+
+def test_labels_confirm_that_a_column_has_two_units():
+    data = make_two_units()
+    [finding] = find(data)
+    assert finding.level == "advice"
+    assert finding.title == "income may be in two units: 201 rows are about 12 times too small"
+    result = dm.test(decide, data, target="label", only=["answers", "table"], progress=False)
+    [finding] = [finding for finding in result.findings if finding.check == "table"]
+    assert (finding.level, finding.title) == ("concern", finding.title.replace("may be", "is"))
+    assert "the error falls from" in finding.detail
+    by_value = data.assign(label=decide(data))  # labels that follow the values as they are
+    result = dm.test(decide, by_value, target="label", only=["answers", "table"], progress=False)
+    assert [finding.level for finding in result.findings if finding.check == "table"] == ["advice"]
+
+
+def test_the_reference_shows_that_a_column_has_two_units():
+    rng = np.random.default_rng(8)
+    old, new = rng.normal(0, 1, (2, 400))
+    mixed = np.where(np.arange(400) % 4 == 0, 100 * new, new)
+    mixture = search_unit_mixture(old, mixed)
+    assert mixture is not None
+    assert mixture.factor == 100
+    assert abs(mixture.share - 0.25) < 0.05
+    assert np.mean(mixture.rows == (np.arange(400) % 4 == 0)) > 0.95
+    others = [new, new + 1, 1.7 * new, 3 * new, np.where(np.arange(400) % 4 == 0, rng.normal(50, 5, 400), new)]
+    assert [search_unit_mixture(old, values) for values in others] == [None] * 5
+    reference = pd.DataFrame({"income": old})
+    result = dm.test(None, pd.DataFrame({"income": mixed}), reference=reference, data_only=True, progress=False)
+    assert [finding.title for finding in result.at_least("concern")] == [
+        f"income is in two units: {mixture.rows.sum()} rows are about 100 times too large"
+    ]
 
 
 def test_a_natural_factor_between_categories_is_advice():

@@ -24,7 +24,13 @@ from .emptied_columns import build_emptied_finding, find_emptied_columns
 from .groups import CostlyGroup, Mask, find_costly_group, find_grown_groups
 from .moved_columns import build_moved_finding, find_moved_column
 from .reference_rows import ReferenceRows, query_reference, read_reference_rows
-from .relation import ChangedGroup, ChangedRelation, encode_reference_labels, find_changed_group, find_changed_relation
+from .relation import (
+    ChangedRelation,
+    ContradictedGroup,
+    encode_reference_labels,
+    find_changed_relation,
+    find_contradicted_group,
+)
 
 Floats = npt.NDArray[np.float64]
 
@@ -146,8 +152,8 @@ def _find_cost(
     relation = find_changed_relation(context, budget, data, quick, reference, labels)
     if relation is not None and _has_risen(data, errors):
         return _build_relation_finding(context, data, relation, _find_most_drifted(drifts)), text
-    group = find_changed_group(context, budget, data, quick, reference, labels)
-    return None if group is None else _build_changed_group_finding(context, data, group), text
+    group = find_contradicted_group(context, budget, data, quick, reference, labels)
+    return None if group is None else _build_contradicted_finding(context, data, group), text
 
 
 def _measure_reference_errors(
@@ -238,7 +244,7 @@ def _build_relation_finding(
     )
 
 
-def _build_changed_group_finding(context: CheckContext, data: JudgedRows, group: ChangedGroup) -> Finding:
+def _build_contradicted_finding(context: CheckContext, data: JudgedRows, group: ContradictedGroup) -> Finding:
     name, verb = data.points.space.names[group.column], "has" if data.numeric else "is"
     mark_explained_rows(context, data.rows[group.inside])
     count, total = _count_wrong(data, group.inside)

@@ -130,7 +130,7 @@ def find_changed_relation(
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ChangedGroup:
+class ContradictedGroup:
     """A group of rows whose labels contradict what was learned from the reference; errors per row of the group."""
 
     text: str
@@ -142,14 +142,14 @@ class ChangedGroup:
     rise_elsewhere: float  # of the errors of the quick model
 
 
-def find_changed_group(
+def find_contradicted_group(
     context: CheckContext,
     budget: CheckBudget,
     data: JudgedRows,
     quick: ReferenceModel,
     reference: ReferenceRows,
     reference_labels: Floats,
-) -> ChangedGroup | None:
+) -> ContradictedGroup | None:
     """Return the group in which a quick model of the reference is clearly worse on the data than on other rows of the reference.
 
     It is found on one half of the rows and confirmed on the other. The model under test is as wrong there, and errors that
@@ -198,7 +198,7 @@ def find_changed_group(
     rise, rise_elsewhere, _ = measure(inside, old_inside, np.ones(len(errors), dtype=bool))
     if rise_elsewhere > MAX_OUTSIDE_RATIO * rise:
         return None
-    return ChangedGroup(
+    return ContradictedGroup(
         text=text,
         column=column,
         inside=inside,

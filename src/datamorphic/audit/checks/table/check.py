@@ -13,11 +13,13 @@ from ....core.result import Finding
 from ...check import CheckBudget, CheckFindings, make_check
 from ...context import CheckContext
 from ...rivals import mark_explained_rows
+from .confirmation import confirm_doubts
 from .forms import find_forms
 from .label_order import find_moved_labels
 from .limits import find_impossible_values
 from .missing_codes import find_missing_codes, find_text_codes
 from .profile import LABEL_NAME, TableProfile
+from .reference_scales import find_reference_scales
 from .repetition import find_repeated_rows, find_shifted_rows
 from .report import build_finding, format_names
 from .scales import find_scales
@@ -61,9 +63,12 @@ def check_table(context: CheckContext, budget: CheckBudget) -> CheckFindings:
                 basis = f"there was no time for all of {pluralise(len(table.columns), 'column')}"
                 return CheckFindings(basis=basis, findings=findings, conclusive=False, skip_reason="share too small")
             findings += step(table)
+    in_two_units = list(find_reference_scales(context, table))
+    findings = [finding for finding in findings if not _is_confirmed(finding, in_two_units)] + in_two_units
     if context.data_only:
         findings += _find_identifying_columns(context, table)
     else:
+        findings = confirm_doubts(context, budget, table, findings)
         findings += find_moved_labels(context, table)
         if table.shifted is not None:
             mark_explained_rows(context, np.flatnonzero(table.shifted))
@@ -79,6 +84,11 @@ def _weigh(context: CheckContext, finding: Finding) -> Finding:
     if set(finding.columns).intersection(context.space.names):
         return finding
     return replace(finding, level="advice", detail=f"{finding.detail} The model does not get this column.")
+
+
+def _is_confirmed(finding: Finding, by: list[Finding]) -> bool:
+    """Tell whether others of the same kind are about the same column."""
+    return any((finding.remedy, finding.columns) == (other.remedy, other.columns) for other in by)
 
 
 def _limit(findings: list[Finding]) -> list[Finding]:

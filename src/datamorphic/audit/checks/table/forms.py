@@ -9,7 +9,7 @@ import numpy as np
 
 from ....core.result import Finding
 from .missing_codes import SPREADSHEET_ERRORS, TEXT_CODES
-from .profile import LEADING_ZERO, ColumnProfile, TableProfile
+from .profile import LEADING_ZERO, ColumnProfile, Doubt, TableProfile
 from .report import build_finding, format_count, format_names
 
 MIN_ROWS = 20
@@ -188,6 +188,9 @@ def _find_mixed_types(table: TableProfile, column: ColumnProfile) -> Iterator[Fi
     if share < MIN_NUMBER_SHARE or numbers.sum() < MIN_DISTINCT_NUMBERS or share == 1:
         return
     others = np.flatnonzero(~numbers)
+    matches = [FORMATTED_NUMBER.match(column.texts[code]) for code in others.tolist()]
+    if all(match is not None and not match["before"] and not match["after"] for match in matches):
+        return  # numbers, some of them with separators
     rows = column.select_rows(others)
     table.mixed_columns.add(column.name)
     if table.is_explained(rows):
@@ -232,6 +235,8 @@ def _find_formatted_numbers(table: TableProfile, column: ColumnProfile) -> Itera
     if not any(units) and not has_separator:
         return
     named = [unit for unit in units if unit]
+    is_plain = np.array([_is_number(text) for text in column.texts])
+    example = int((is_formatted & ~is_plain).argmax())
     if len(named) > MAX_OTHER_TEXTS or not KNOWN_UNITS.issuperset(named):
         return  # house numbers or codes
     rarest = min(units, key=lambda unit: units[unit]) if len(units) > 1 else ""
@@ -239,15 +244,39 @@ def _find_formatted_numbers(table: TableProfile, column: ColumnProfile) -> Itera
     units_text = ", ".join(f"{unit or 'none'} ({count:,} rows)" for unit, count in units.items())
     title = f"{column.label_text} holds numbers in several units: {', '.join(named)}"
     if len(named) < 2:
-        title = f"{column.label_text} holds numbers as texts, such as {column.texts[int(is_formatted.argmax())]!r}"
+        title = f"{column.label_text} holds numbers as texts, such as {column.texts[example]!r}"
     detail = f"All values of {column.name} are numbers with " + (
         f"units: {units_text}."
         if any(units)
         else "separators: they are read as texts, and each is a category of its own."
     )
-    yield build_finding(
+    finding = build_finding(
         "units" if len(named) > 1 else "formatted numbers", table, [column], rows, title=title, detail=detail
     )
+    if len(named) < 2 and not column.is_label:
+        written = column.select_rows(np.flatnonzero(~is_plain))
+        numbers = np.append([read_number(match["digits"]) if match else np.nan for match in matches], np.nan)
+        certain = f"{title}, which the model does not read"
+        table.doubts.append(
+            Doubt(finding=finding, title=certain, column=column, rows=written, numbers=numbers[column.codes])
+        )
+    yield finding
+
+
+def read_number(digits: str) -> float:
+    """Return the number that digits with separators stand for; of two different ones, the last is that of the fraction.
+
+    Examples
+    --------
+    >>> read_number("1,234.5"), read_number("1.234,5"), read_number("12,345"), read_number("0,5"), read_number("1'200")
+    (1234.5, 1234.5, 12345.0, 0.5, 1200.0)
+    """
+    digits = re.sub(r"[ '\u00a0]", "", digits)
+    if "," in digits and "." in digits:
+        thousands = "," if digits.rfind(",") < digits.rfind(".") else "."
+    else:
+        thousands = "," if re.fullmatch(r"\d{1,3}(,\d{3})+", digits) else "." if digits.count(".") > 1 else ""
+    return float((digits.replace(thousands, "") if thousands else digits).replace(",", "."))
 
 
 def _is_number(text: str) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...._lazy import pd
+from ....core.result import Finding
 from ....space.blocks import is_array_column
 from ....space.dates import looks_like_dates, read_dates
 from ...columns import split_name
@@ -79,6 +80,17 @@ class ColumnProfile:
         return chosen[self.codes]
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Doubt:
+    """Advice about rows of a column that is a concern if the model confirms it."""
+
+    finding: Finding
+    title: str  # of the concern
+    column: ColumnProfile
+    rows: Mask
+    numbers: npt.NDArray[np.float64]  # of each row, as they would be right
+
+
 @dataclass(eq=False, kw_only=True)
 class TableProfile:
     """The columns of a table, and the positions of its rows in the data of the user."""
@@ -88,6 +100,7 @@ class TableProfile:
     #: values that stand for something else, such as -999, by column: later steps do not take them for numbers
     codes_for_missing: dict[str, Mask] = field(default_factory=dict)
     shifted: Mask | None = None  # rows whose values are in other columns, once they are known
+    doubts: list[Doubt] = field(default_factory=list)  # that queries of the model may settle
     mixed_columns: set[str] = field(default_factory=set)  # with numbers and texts, as far as it is known
 
     @classmethod

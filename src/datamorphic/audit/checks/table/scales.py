@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ...._text import format_percent
 from ....core.result import Finding
 from .limits import read_limit_words
-from .profile import ColumnProfile, Mask, TableProfile, measure_difference
+from .profile import ColumnProfile, Doubt, Mask, TableProfile, measure_difference
 from .report import build_finding, format_count
 
 Numbers = npt.NDArray[np.float64]
@@ -114,7 +114,13 @@ def find_scales(table: TableProfile) -> Iterator[Finding]:
             continue
         explanation = _find_explanation(table, column, mixture.rows)
         if explanation is None or explanation.kind == "text":
-            yield _build_scale_finding(table, column, mixture, explanation)
+            finding, title = _build_scale_finding(table, column, mixture, explanation)
+            if finding.level == "advice" and explanation is None:
+                numbers = np.where(mixture.rows, column.numbers / mixture.factor, column.numbers)
+                table.doubts.append(
+                    Doubt(finding=finding, title=title, column=column, rows=mixture.rows, numbers=numbers)
+                )
+            yield finding
 
 
 def _take_logs(numbers: Numbers) -> Numbers:
@@ -390,7 +396,8 @@ def _measure_association(codes: npt.NDArray[np.intp], rows: Mask) -> float:
 
 def _build_scale_finding(
     table: TableProfile, column: ColumnProfile, mixture: _Mixture, explanation: ColumnProfile | None
-) -> Finding:
+) -> tuple[Finding, str]:
+    """Return the finding, and its title if it is certain."""
     factor = mixture.factor if mixture.factor >= 1 else 1 / mixture.factor
     verb = "too large" if mixture.factor >= 1 else "too small"
     count = int(mixture.rows.sum())
@@ -399,17 +406,21 @@ def _build_scale_finding(
     is_source = explanation is not None and bool(set(read_limit_words().source_words).intersection(explanation.words))
     is_natural = not is_source and (explanation is not None or not mixture.is_certain)
     level = "advice" if is_natural else "concern"
-    verb_phrase = "may be" if level == "advice" else "is"
     text = FACTORS[factor].partition(" (")[0]
-    return build_finding(
+    certain, uncertain = (
+        f"{column.label_text} {verb_phrase} in two units: {count:,} rows are about {text} times {verb}{where}"
+        for verb_phrase in ("is", "may be")
+    )
+    finding = build_finding(
         "scales",
         table,
         [column],
         mixture.rows,
         level=level,
-        title=f"{column.label_text} {verb_phrase} in two units: {count:,} rows are about {text} times {verb}{where}",
+        title=uncertain if level == "advice" else certain,
         detail=f"{format_count(count, len(table))} differ from the others by a factor of {FACTORS[factor]}. {mixture.evidence}",
     )
+    return finding, certain
 
 
 def _describe_place(other: ColumnProfile, rows: Mask) -> str:
