@@ -108,11 +108,11 @@ def _remembered_reference_models():
 
     fit, models = context.fit_reference_model, {}
 
-    def fit_once(inputs, labels, rows, *, numeric, seed, seconds=None):
+    def fit_once(inputs, labels, rows, *, numeric, seed, seconds=None, dates=()):
         features = [(feature.kind, feature.high) for feature in inputs.space.features]
-        key = pickle.dumps((inputs.codes, features, labels, rows, numeric, seed))
+        key = pickle.dumps((inputs.codes, features, labels, rows, numeric, seed, dates))
         if key not in models:
-            models[key] = fit(inputs, labels, rows, numeric=numeric, seed=seed, seconds=seconds)
+            models[key] = fit(inputs, labels, rows, numeric=numeric, seed=seed, seconds=seconds, dates=dates)
         return models[key]
 
     with pytest.MonkeyPatch.context() as patch:

@@ -87,6 +87,34 @@ def test_what_the_model_does_not_see(change, words):
     assert finding.examples[0].row is not None
 
 
+def test_a_category_that_the_model_does_not_know():
+    """Rows of the west were never seen: their category is encoded as any other unknown one."""
+    seen = TRAINING[TRAINING["region"] != "west"]
+    encoder = make_column_transformer(
+        (StandardScaler(), ["income", "age"]), (OneHotEncoder(handle_unknown="ignore"), ["region"])
+    )
+    model = make_pipeline(encoder, LogisticRegression()).fit(seen.drop(columns="target"), seen["target"])
+    (finding,) = outcome(model)[0].findings
+    assert finding.about == "region"
+    assert finding.title.startswith("The model does not know region 'west'")
+    assert DATA["region"][finding.examples[0].row] == "west"
+
+
+def test_an_unknown_category_answered_as_a_known_one_is_harmless_if_the_answers_are_right():
+    encoder = make_column_transformer(
+        (StandardScaler(), ["income", "age"]), (OneHotEncoder(drop="first", handle_unknown="ignore"), ["region"])
+    )
+    model = make_pipeline(encoder, LogisticRegression()).fit(TRAINING.drop(columns="target"), TRAINING["target"])
+    assert not outcome(model)[0].findings
+
+
+def test_a_number_that_is_rounded_on_the_way():
+    (finding,) = outcome(Served(put("income", lambda values: (values / 40).round() * 40)))[0].findings
+    assert finding.about == "income"
+    assert "rounded on the way" in finding.title
+    assert not outcome(Served(put("income", lambda values: values.round())))[0].findings
+
+
 def test_a_good_model_has_a_table_and_no_finding():
     result, audit = outcome(Served())
     assert result.state == "passed"

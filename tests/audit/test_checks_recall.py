@@ -8,11 +8,14 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 import datamorphic as dm
 from datamorphic.audit.plain_models import fit_plain_models, match_decisions
+from datamorphic.audit.rivals import has_few_decisions
 from datamorphic.space.space import Space
 
 
@@ -71,6 +74,30 @@ def test_rows_of_all_classes_are_missed():
     (finding,) = outcome(predict).findings
     assert finding.level == "concern"
     assert finding.title == "The model is wrong for many rows that models of every kind get right"
+
+
+def test_a_part_of_a_frequent_class_gets_a_default_answer():
+    (finding,) = outcome(lose("oak", "ash", share=0.25)).findings
+    assert (finding.level, finding.about) == ("concern", "oak")
+
+
+def test_a_class_that_is_preferred_on_purpose_costs_another_one():
+    model = fit(LogisticRegression())
+
+    def predict(frame):
+        weights = [1.0 if label == "oak" else 20.0 for label in model.classes_]
+        return model.classes_[(model.predict_proba(frame[INPUTS]) * weights).argmax(axis=1)]
+
+    assert not [finding for finding in outcome(predict).findings if finding.level != "advice"]
+
+
+def test_neighbours_give_few_scores_but_not_by_few_decisions():
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(rng.normal(size=(600, 6)), columns=list("abcdef"))
+    labels = np.where(frame.sum(axis=1) + rng.normal(size=600) > 0, "up", "down")
+    for model, is_simple in ((KNeighborsClassifier(9), False), (DecisionTreeClassifier(max_depth=2), True)):
+        scores = model.fit(frame[:300], labels[:300]).predict_proba(frame)
+        assert has_few_decisions(frame.to_numpy(), scores, seed=0) is is_simple
 
 
 @pytest.mark.parametrize(

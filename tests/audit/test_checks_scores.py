@@ -101,7 +101,7 @@ def test_another_threshold_is_named():
 
     (finding,) = findings(Scored(predict=predict))
     assert finding.level == "concern"
-    assert "contradict each other" in finding.title
+    assert "threshold of about 0.25" in finding.title
     assert "threshold of about 0.25 for 'yes'" in finding.detail
     assert finding.interval[0] > 0.05
 

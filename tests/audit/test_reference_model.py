@@ -10,6 +10,7 @@ import datamorphic as dm
 from datamorphic.audit.labels import align_labels, find_missing_labels, to_label_texts
 from datamorphic.audit.reference_model import MIN_REFERENCE_ROWS, fit_reference_model
 from datamorphic.errors import OutOfBudget
+from datamorphic.space.dates import list_date_parts, read_dates
 
 
 def make_points(rows=300, seed=0):
@@ -106,3 +107,18 @@ def test_a_spent_budget():
         fit_reference_model(
             points, (frame["n"] > 5).to_numpy(), np.arange(len(points)), numeric=False, seed=0, seconds=0.0
         )
+
+
+def test_dates_are_taken_apart():
+    """What depends on the weekday and the hour cannot be seen in a number of days."""
+    rng = np.random.default_rng(3)
+    times = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 24 * 300, 600), unit="h")
+    labels = np.where((times.day_of_week >= 5) | (times.hour < 6), "closed", "open")
+    frame, dates = read_dates(pd.DataFrame({"at": times, "x": rng.normal(size=600)}))
+    points = dm.Space.from_frame(frame).points(frame)
+    options = {"numeric": False, "seed": 0}
+    with_parts = fit_reference_model(points, labels, np.arange(600), dates=dates, **options)
+    assert with_parts.errors.mean() < 0.05
+    assert fit_reference_model(points, labels, np.arange(600), **options).errors.mean() > 0.15
+    (parts,) = list_date_parts(points.space.names, points.codes, dates)
+    assert np.array_equal(parts, np.column_stack([times.day_of_week, times.month, times.hour]))

@@ -149,7 +149,9 @@ def _collect(context: CheckContext, budget: CheckBudget) -> Rivals | None:
         answers = np.array([code_of_text.get(text, -1.0) for text in texts[1].tolist()])
     else:
         answers = values.astype(np.float64)
-    outputs = context.probabilities if reference.classes else answers[:, None]
+    outputs, output_rows = answers[:, None], data.rows
+    if reference.classes and context.probabilities is not None and context.score_rows is not None:
+        outputs, output_rows = context.probabilities, context.score_rows
     return Rivals(
         data=data,
         classes=reference.classes,
@@ -157,22 +159,22 @@ def _collect(context: CheckContext, budget: CheckBudget) -> Rivals | None:
         answers=answers,
         predictions=reference.predictions[places],
         probabilities=None if reference.probabilities is None else reference.probabilities[places],
-        is_coarse=outputs is not None and _has_few_decisions(context, outputs, bool(reference.classes)),
+        is_coarse=(not reference.classes or context.probabilities is not None)
+        and has_few_decisions(context.inputs.codes[output_rows], outputs, context.seed),
     )
 
 
-def _has_few_decisions(context: CheckContext, outputs: Floats, has_classes: bool) -> bool:
+def has_few_decisions(codes: Floats, outputs: Floats, seed: int) -> bool:
     """Tell whether a small tree gives the same few scores or numbers, also to rows that it was not fitted to.
 
     Nearest neighbours give few scores, too, but by no few decisions.
     """
     from sklearn.tree import DecisionTreeClassifier
 
-    levels, output_codes = np.unique(np.round(outputs, 9), axis=0, return_inverse=True)
-    rows = context.score_rows if has_classes else context.query_rows
-    if rows is None or len(outputs) < MIN_COARSE_ROWS or len(levels) > MAX_COARSE_OUTPUTS:
+    levels, places = np.unique(np.round(outputs, 9), axis=0, return_inverse=True)
+    if len(outputs) < MIN_COARSE_ROWS or len(levels) > MAX_COARSE_OUTPUTS:
         return False
-    codes = np.nan_to_num(context.inputs.codes[rows], nan=-1e9, posinf=1e30, neginf=-1e30)
-    tree = DecisionTreeClassifier(max_leaf_nodes=2 * MAX_COARSE_OUTPUTS, random_state=context.seed)
-    tree.fit(codes[::2], output_codes.ravel()[::2])
-    return bool(tree.score(codes[1::2], output_codes.ravel()[1::2]) >= MIN_IMITATED_SHARE)
+    columns = np.nan_to_num(codes, nan=-1e9, posinf=1e30, neginf=-1e30).astype(np.float32)
+    tree = DecisionTreeClassifier(max_leaf_nodes=2 * MAX_COARSE_OUTPUTS, random_state=seed)
+    tree.fit(columns[::2], places.ravel()[::2])
+    return bool(tree.score(columns[1::2], places.ravel()[1::2]) >= MIN_IMITATED_SHARE)

@@ -243,6 +243,6 @@ def list_date_parts(
         if column.name not in names:
             continue
         dates = column.first + pd.to_timedelta(codes[:, list(names).index(column.name)], unit="D")
-        fields = [dates.dayofweek, dates.month, *([] if column.whole_days else [dates.hour])]
+        fields = [dates.day_of_week, dates.month, *([] if column.whole_days else [dates.hour])]
         parts.append(np.column_stack([np.asarray(field, dtype=np.float64) for field in fields]))
     return parts

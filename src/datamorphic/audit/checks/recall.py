@@ -209,8 +209,8 @@ def _is_below_all(context: CheckContext, budget: CheckBudget, rivals: Rivals, it
         return [float((predictions[rows] == code).mean()) for predictions in models]
 
     lowest = min(list_recalls(item.code))
-    found = round(item.recall * item.rows)
-    _, high = compute_wilson_interval(found, item.rows, 1 - SIGNIFICANCE)
+    hits = round(item.recall * item.rows)
+    _, high = compute_wilson_interval(hits, item.rows, 1 - SIGNIFICANCE)
     is_far_below = (lowest >= MIN_LOWEST_RECALL and high <= MAX_RECALL_RATIO_TO_ALL * lowest) or (
         1 - high >= max(MIN_MISSED_RATIO_TO_ALL * (1 - lowest), 1 - lowest + MIN_MISSED_EXCESS_TO_ALL)
     )

@@ -19,7 +19,7 @@ from ...outcome import SkipReason
 from ...reference_model import MIN_REFERENCE_ROWS
 from ...rivals import mark_explained_rows
 from .answers import list_answer_losses
-from .changes import PLAIN, USUAL, ColumnChange, list_changes
+from .changes import PLAIN, SUBSTITUTED, USUAL, ColumnChange, list_changes
 from .codings import AssignmentFinder
 from .judge import LabelJudge
 from .search import Repair, RepairSearch
