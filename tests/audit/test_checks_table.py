@@ -402,6 +402,17 @@ def test_texts_of_numbers_that_the_model_loses_are_a_concern(reads, level):
     assert finding.title.endswith(", which the model does not read") is not reads
 
 
+def test_a_model_that_refuses_numbers_for_texts():
+    data = TABLE[["income", "label"]].assign(income=TABLE["income"].map("{:,.0f}".format))
+
+    def predict(frame):
+        return np.where(frame["income"].str.len() > 2, "ill", "healthy")
+
+    result = dm.test(predict, data, target="label", only=["answers", "table"], progress=False)
+    assert [finding.level for finding in result.findings if finding.check == "table"] == ["advice"]
+    assert {outcome.state for outcome in result.outcomes if outcome.check == "table"} == {"found"}
+
+
 def test_numbers_of_which_some_have_separators_are_numbers():
     texts = TABLE["income"].where(TABLE.index % 20 == 0, TABLE["income"] % 1000).map("{:,.0f}".format)
     [finding] = find(TABLE.assign(income=texts))

@@ -1,4 +1,4 @@
-"""The check "table": look at the data themselves, without a question to the model."""
+"""The check "table": look at the data themselves, and query the model only to settle a doubt."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ...._lazy import pd
 from ...._text import pluralise
-from ....core.result import Finding
+from ....core.result import Finding, find_defects
 from ...check import CheckBudget, CheckFindings, make_check
 from ...context import CheckContext
 from ...rivals import mark_explained_rows
@@ -63,12 +63,14 @@ def check_table(context: CheckContext, budget: CheckBudget) -> CheckFindings:
                 basis = f"there was no time for all of {pluralise(len(table.columns), 'column')}"
                 return CheckFindings(basis=basis, findings=findings, conclusive=False, skip_reason="share too small")
             findings += step(table)
-    in_two_units = list(find_reference_scales(context, table))
-    findings = [finding for finding in findings if not _is_confirmed(finding, in_two_units)] + in_two_units
+    if not context.data_only:
+        findings = confirm_doubts(context, budget, table, findings)
+    defects = find_defects(findings)
+    scales = [finding for finding in find_reference_scales(context, table) if not _is_said(finding, defects)]
+    findings = [finding for finding in findings if not _is_said(finding, scales)] + scales
     if context.data_only:
         findings += _find_identifying_columns(context, table)
     else:
-        findings = confirm_doubts(context, budget, table, findings)
         findings += find_moved_labels(context, table)
         if table.shifted is not None:
             mark_explained_rows(context, np.flatnonzero(table.shifted))
@@ -86,9 +88,9 @@ def _weigh(context: CheckContext, finding: Finding) -> Finding:
     return replace(finding, level="advice", detail=f"{finding.detail} The model does not get this column.")
 
 
-def _is_confirmed(finding: Finding, by: list[Finding]) -> bool:
-    """Tell whether others of the same kind are about the same column."""
-    return any((finding.remedy, finding.columns) == (other.remedy, other.columns) for other in by)
+def _is_said(finding: Finding, others: list[Finding]) -> bool:
+    """Tell whether another finding of the same kind is about the same column."""
+    return any((finding.remedy, finding.columns) == (other.remedy, other.columns) for other in others)
 
 
 def _limit(findings: list[Finding]) -> list[Finding]:

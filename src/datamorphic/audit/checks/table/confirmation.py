@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from ...._lazy import pd
 from ...._text import format_percent, format_short
 from ....core.result import Finding
+from ....errors import OutOfBudget, SystemFailed
 from ....runs.flow import ask
 from ....space.outputs import Outputs
 from ....space.points import Rows
@@ -44,7 +46,9 @@ def _confirm(context: CheckContext, budget: CheckBudget, doubt: Doubt) -> Iterat
     if doubt.column.name not in context.space.names or budget.spent:
         return
     confirm = _describe_unread_texts if doubt.column.is_text else _describe_better_unit
-    evidence = confirm(context, budget, doubt)
+    evidence = ""
+    with suppress(OutOfBudget, SystemFailed):  # it stays advice
+        evidence = confirm(context, budget, doubt)
     if evidence:
         mark_explained_rows(context, np.flatnonzero(doubt.rows))
         yield replace(doubt.finding, level="concern", title=doubt.title, detail=f"{doubt.finding.detail} {evidence}")
