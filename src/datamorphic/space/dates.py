@@ -242,7 +242,8 @@ def list_date_parts(
     for column in columns:
         if column.name not in names:
             continue
-        dates = column.first + pd.to_timedelta(codes[:, list(names).index(column.name)], unit="D")
+        seconds = np.rint(codes[:, list(names).index(column.name)] * SECONDS_PER_DAY)  # 23:00 is 22:59:59.9 as days
+        dates = column.first + pd.to_timedelta(seconds, unit="s")
         fields = [dates.day_of_week, dates.month, *([] if column.whole_days else [dates.hour])]
         parts.append(np.column_stack([np.asarray(field, dtype=np.float64) for field in fields]))
     return parts
