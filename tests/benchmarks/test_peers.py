@@ -239,6 +239,9 @@ def test_figures_of_another_tool_leave_out_what_it_says_about_good_models(monkey
     figures = count(["Drift in distance_km of 0.3"], [])
     assert figures["defects named"] == "1 of 1"
     assert figures["good models with findings"] == "0 of 1"
+    figures = count(["Drift in distance_km of 0.3"], ["Low recall where distance_km is 3"])
+    assert figures["defects named"] == "1 of 1"
+    assert figures["defects named by a column that good models do not get"] == "0 of 1"
     figures = count(["The error is 3.1"], ["The error is 2.9 in Paris"])
     assert figures["defects named"] == "0 of 1"
     assert figures["defects with any finding that good models do not get"] == "1 of 1"
