@@ -18,7 +18,7 @@ def missing_as_zero(setting: Setting, column: str) -> Case:
 @plant(
     "edges",
     "missing is answered as 0, and is rare in the data",
-    [("breast_cancer", "logistic", "worst area", 0.02), ("bank_churners", "boosting", "Total_Trans_Ct", 0.02)],
+    [("wine", "logistic", "alcohol", 0.04), ("bank_churners", "boosting", "Total_Trans_Ct", 0.02)],
     ("missing",),
 )
 def rare_missing_as_zero(setting: Setting, column: str, share: float) -> Case:

@@ -11,7 +11,7 @@ from ..core.result import LEVELS, Finding
 #: the same cause. The check that explains most comes first.
 CHECKS_BY_DEFECT: dict[str, tuple[str, ...]] = {
     "relies on a feature": ("identifiers", "leaks", "dependence", "invariant", "protected", "suggestions"),
-    "reacts to a feature": ("repairs", "monotone", "response", "curves", "edges", "drift", "slices"),
+    "reacts to a feature": ("table", "repairs", "monotone", "response", "curves", "edges", "drift", "slices"),
     "cannot cope with values": ("interface", "answers"),
     "depends on the query": ("repeats", "row order", "batches", "row labels"),
 }

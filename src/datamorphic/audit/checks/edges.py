@@ -32,6 +32,7 @@ from ...systems.native_output import hold_output
 from ..case_text import build_example, format_label, read_case
 from ..check import CheckBudget, CheckFindings, get_facts, make_check, run_flow
 from ..context import CheckContext
+from ..edits import UNKNOWN_CATEGORY, set_column
 from ..influence import find_material_changes, find_score_changes
 from ..labels import align_labels, find_missing_labels
 
@@ -45,7 +46,6 @@ MAX_COLUMNS = 25  # of numbers that are tried
 MAX_CATEGORY_COLUMNS = 12
 MIN_CATEGORIES, MAX_CATEGORIES = 3, 20  # of two categories, one is often what all others are answered as
 MAX_BATCH_ROWS = 4_000
-NEW_CATEGORY = "never seen before"
 RANDOM_STREAM = 175
 
 MIN_DIFFERENT_SHARE = 0.5  # of the rows whose scores tell two values apart, so that equal answers mean something
@@ -100,7 +100,7 @@ class _Interview:
         """Return the answers to all rows with each of several edits."""
         if not edits:
             return []
-        outputs = self.ask(pd.concat([_edit(self.frame, edit) for edit in edits], ignore_index=True))
+        outputs = self.ask(pd.concat([set_column(self.frame, *edit) for edit in edits], ignore_index=True))
         size = len(self.frame)
         return [outputs.take(slice(start * size, (start + 1) * size)) for start in range(len(edits))]
 
@@ -109,7 +109,7 @@ class _Interview:
         if not edits:
             return []
         first = self.frame.iloc[:1]
-        outputs = self.ask(pd.concat([first, *(_edit(first, edit) for edit in edits)], ignore_index=True))
+        outputs = self.ask(pd.concat([first, *(set_column(first, *edit) for edit in edits)], ignore_index=True))
         return [edit for edit, ok in zip(edits, outputs.ok[1:].tolist(), strict=True) if ok]
 
     def find_differences(self, first: Outputs, second: Outputs) -> Mask:
@@ -127,28 +127,11 @@ class _Interview:
     def build_example(self, edit: Edit, outputs: Outputs, changed: Mask) -> tuple[Example, ...]:
         """Return the first row that changes, with its usual answer and the new one."""
         rows = np.flatnonzero(changed)[:1].tolist()
-        edited = Rows(_edit(self.frame, edit))
+        edited = Rows(set_column(self.frame, *edit))
         return tuple(
             build_example(read_case(Rows(self.frame), row, self.answers), read_case(edited, row, outputs))
             for row in rows
         )
-
-
-def _edit(frame: pd.DataFrame, edit: Edit) -> pd.DataFrame:
-    """Return rows with another value in one column."""
-    name, value = edit
-    column = frame[name]
-    if isinstance(value, np.ndarray):
-        return frame.assign(**{name: value[: len(frame)]})
-    if column.dtype.kind in "iufb" or isinstance(value, float):
-        is_whole = column.dtype.kind in "iu" and not math.isnan(value) and float(value).is_integer()
-        in_range = is_whole and abs(value) < 2**62
-        return frame.assign(**{name: np.full(len(frame), int(value) if in_range else float(value))})
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        categories = [*column.cat.categories, *([] if value in column.cat.categories else [value])]
-        return frame.assign(**{name: pd.Categorical([value] * len(frame), categories=categories)})
-    dtype = column.dtype if isinstance(column.dtype, pd.StringDtype) else object
-    return frame.assign(**{name: pd.Series([value] * len(frame), index=frame.index, dtype=dtype)})
 
 
 def check_edges(context: CheckContext, budget: CheckBudget) -> CheckFindings:
@@ -317,7 +300,9 @@ def _compare_with_median(interview: _Interview, column: int, median: float) -> t
     if len(rows) < MIN_MISSING_ROWS:
         return None
     frame = context.inputs.take(rows).frame.reset_index(drop=True)
-    outputs = interview.ask(pd.concat([frame, _edit(frame, (context.space.names[column], median))], ignore_index=True))
+    outputs = interview.ask(
+        pd.concat([frame, set_column(frame, context.space.names[column], median)], ignore_index=True)
+    )
     errors = _find_errors(context, outputs, np.concatenate([context.truth[rows], context.truth[rows]]))
     if errors is None:
         return None
@@ -351,12 +336,12 @@ def _find_errors(context: CheckContext, outputs: Outputs, labels: npt.NDArray[An
 
 def _try_unseen(interview: _Interview, categories: Sequence[tuple[str, list[str]]]) -> Iterable[Finding]:
     """Report unseen categories that are answered exactly as one known category."""
-    answered = {name for name, _ in interview.find_answered_edits([(name, NEW_CATEGORY) for name, _ in categories])}
+    answered = {name for name, _ in interview.find_answered_edits([(name, UNKNOWN_CATEGORY) for name, _ in categories])}
     findings = []
     for name, values in categories:
         if name not in answered:
             continue
-        new, *known = interview.ask_edits([(name, value) for value in (NEW_CATEGORY, *values)])
+        new, *known = interview.ask_edits([(name, value) for value in (UNKNOWN_CATEGORY, *values)])
         twins = [place for place, outputs in enumerate(known) if interview.are_equal(new, outputs)]
         if len(twins) == 1:
             findings += _judge_unseen(interview, name, values, twins[0], new, known)
@@ -393,7 +378,9 @@ def _judge_unseen(
             f"as with {value}, and other scores with the other {pluralise(len(others), 'category', 'categories')}. "
             f"{format_share(count, total, 'row')} get another answer than with most other categories.",
             **count_rows(count, total),
-            examples=interview.build_example((name, NEW_CATEGORY), new, interview.find_changes(interview.answers, new)),
+            examples=interview.build_example(
+                (name, UNKNOWN_CATEGORY), new, interview.find_changes(interview.answers, new)
+            ),
         )
     ]
 
@@ -583,7 +570,7 @@ def _try_huge(interview: _Interview, columns: Sequence[int]) -> Iterable[Finding
     if not edits:
         return []
     first = interview.frame.iloc[:1]
-    outputs = interview.ask(pd.concat([first, *(_edit(first, edit) for edit in edits)], ignore_index=True))
+    outputs = interview.ask(pd.concat([first, *(set_column(first, *edit) for edit in edits)], ignore_index=True))
     if outputs.scores is None or not np.isfinite(outputs.scores[0]).all():
         return []
     bad = [

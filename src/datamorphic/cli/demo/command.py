@@ -47,6 +47,7 @@ def _build_document(result: Demo, report_file: Path, seed: int) -> dict[str, Any
         "steps": len(result.path),
         "borders": len(result.front),
         "flip": str(result.flip.iloc[0]["change"]),
+        "served": [finding.title for finding in result.served.findings],
         "changes": [result.format_change(step) for step in result.changes],
         "calls": result.audit.calls + result.cost.calls,
         "headline": result.audit.headline,

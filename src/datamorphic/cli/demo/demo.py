@@ -55,6 +55,7 @@ CLASSES = ("malignant", "benign")
 MONOTONE_FEATURES = ("mean radius", "mean concavity", "mean compactness")
 #: relations that are checked on a learner with a planted fault
 RELATIONS = ("MR-0", "MR-1.2", "MR-2.1", "MR-3.1", "MR-3.2", "MR-4.2", "sample order")
+MISREAD_FEATURE, MISREAD_FACTOR = "mean radius", 10  # a length in another unit than the model expects
 PROGRAM, MUTANT, RELATION = "tanh", "m1", "tripling"  # found so soon that nothing needs to be compiled
 GENERATORS = ("MT-RT", "SFIDMT-ART")
 LAW_EXAMPLES = 20
@@ -98,6 +99,7 @@ class Demo:
     combination: CombinationResult  # of errors of measurement
     resumed: ResumedRun
     flip: pd.DataFrame  # the smallest change that alters the answer for one patient
+    served: AuditResult  # of the classifier behind a service that sends lengths in another unit
     mutant: SourceMutant  # of a learner
     mutant_report: CheckReport  # the relations of the mutant
     race: HuntRace
@@ -192,6 +194,7 @@ def run_demo(seed: int = 0) -> Demo:
         combination=combine(MeasurementErrors(model, inputs), "permutations", seed=seed, progress=False),
         resumed=interrupt_and_resume(subject, seed, WalkOptions(strategy="random_target", walks=RESUMED_WALKS)),
         flip=front.nearest(unseen.iloc[[least_certain]]),
+        served=check_service(model, unseen.assign(diagnosis=unseen_labels), seed),
         mutant=mutant,
         mutant_report=mutant_report,
         race=race_generators(seed),
@@ -201,6 +204,16 @@ def run_demo(seed: int = 0) -> Demo:
         tests=tests,
         extra=tests.fix(),
     )
+
+
+def check_service(model: Any, patients: pd.DataFrame, seed: int) -> AuditResult:
+    """Test the classifier behind a service that sends a length in another unit."""
+
+    def predict(rows: pd.DataFrame) -> Any:
+        return model.predict(rows.assign(**{MISREAD_FEATURE: rows[MISREAD_FEATURE] * MISREAD_FACTOR}))
+
+    options: dict[str, Any] = {"only": ["repairs"], "seed": seed, "name": "the service", "progress": False}
+    return test(predict, patients, "diagnosis", **options)
 
 
 def check_mutant(seed: int) -> tuple[SourceMutant, CheckReport]:

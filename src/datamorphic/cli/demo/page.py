@@ -14,7 +14,7 @@ from ...hunting.measures import estimate
 from ...reporting.document import Line, Page, Section, Table
 from ...risk.credit.page import format_verdict
 from ...trees.coverage.draw import draw_tree
-from .demo import GENERATORS, MONOTONE_FEATURES, PRODUCTS, Demo
+from .demo import GENERATORS, MISREAD_FACTOR, MISREAD_FEATURE, MONOTONE_FEATURES, PRODUCTS, Demo
 
 TITLE = "A first look at a classifier"
 MAX_LISTED_MUTANTS = 4
@@ -47,6 +47,7 @@ def build_closer_look(demo: Demo) -> Section:
         heading="A closer look",
         text="One patient, one walk, and the foundations of the results above.",
         parts=[
+            _build_service_section(demo),
             _build_flip_section(demo),
             _build_walk_section(demo),
             _build_combination_section(demo),
@@ -68,6 +69,18 @@ def build_closer_look(demo: Demo) -> Section:
             ),
         ],
         anchor="closer",
+    )
+
+
+def _build_service_section(demo: Demo) -> Section:
+    findings = demo.served.findings
+    cause = findings[0].title if findings else "no cause was found"
+    return Section(
+        heading="A service between the data and the model makes an error, and the cause is named",
+        text=f"The same classifier was tested behind a service that sends {MISREAD_FEATURE} in another unit, {MISREAD_FACTOR} times as "
+        "large. The test does not know this. It tries simple changes of the inputs and answers, and keeps one that is confirmed on "
+        f"other patients:\n• {cause}",
+        state="good" if findings else "bad",
     )
 
 

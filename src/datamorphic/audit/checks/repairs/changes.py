@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -53,6 +54,7 @@ class ColumnChange:
     #: gets rows and their positions among the inputs, and returns the changed columns
     make: Callable[[pd.DataFrame, RowNumbers], Mapping[str, object]]
     similar: tuple[ColumnChange, ...] = ()  # changes that are tried if this one seems to help
+    commonness: int = 0  # among equally plain changes that explain about the same, the smaller the more likely
     is_specific: bool = (
         False  # whether a model that is not misread hardly ever gains by it, as by a swap of day and month
     )
@@ -73,6 +75,13 @@ class Unit:
 
     factor: float
     text: str
+    only: str = ""  # the word in the names of the columns that it is usual for; empty for all
+
+    def rate(self, name: str) -> int:
+        """Return how common the factor is for a column: 0 if it is a decimal one, or usual for the name, and more for others."""
+        if self.only:
+            return 0 if self.only in split_name(name) else 2
+        return 0 if math.log10(self.factor).is_integer() else 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,12 +143,19 @@ def _change_number(
     *,
     risky: bool = False,
     similar: tuple[ColumnChange, ...] = (),
+    commonness: int = 0,
 ) -> ColumnChange:
     def make(frame: pd.DataFrame, _: RowNumbers) -> dict[str, object]:
         return {name: function(frame[name].to_numpy(dtype=np.float64, na_value=np.nan))}
 
     return ColumnChange(
-        columns=(name,), text=f"{name} {text}", plainness=plainness, risky=risky, make=make, similar=similar
+        columns=(name,),
+        text=f"{name} {text}",
+        plainness=plainness,
+        risky=risky,
+        make=make,
+        similar=similar,
+        commonness=commonness,
     )
 
 
@@ -181,7 +197,12 @@ def _list_linear_changes(name: str, known: Floats, low: float, high: float) -> I
     change, mean, spread = partial(_change_number, name), float(known.mean()), float(known.std())
     for verb, power in (("multiplied", 1), ("divided", -1)):
         similar = tuple(
-            change(f"{verb} by {format_short(unit.factor)} ({unit.text})", make_product(unit.factor**power), PLAIN)
+            change(
+                f"{verb} by {format_short(unit.factor)} ({unit.text})",
+                make_product(unit.factor**power),
+                PLAIN,
+                commonness=unit.rate(name),
+            )
             for unit in read_units()
         ) + tuple(
             change(f"{verb} by about {format_short(factor)}", make_product(factor**power), FITTED)

@@ -288,7 +288,13 @@ class RepairSearch:
         plain: dict[bytes, ColumnChange] = {}  # of changes with the same effect the plainest
         for change in sorted(
             losses,
-            key=lambda change: (not change.is_erasing, not change.similar, change.plainness, len(change.columns)),
+            key=lambda change: (
+                not change.is_erasing,
+                not change.similar,
+                change.plainness,
+                change.commonness,
+                len(change.columns),
+            ),
         ):
             errors = losses[change].errors
             if np.isfinite(errors).all():
@@ -365,11 +371,12 @@ class RepairSearch:
             return None
         _, _, best = min(confirmed, key=lambda item: item[2].sum())
 
-        def find_place(item: tuple[ChangeTrial, Gain, Floats]) -> tuple[bool, int, float]:
+        def find_place(item: tuple[ChangeTrial, Gain, Floats]) -> tuple[bool, int, int, float]:
             trial, _, losses = item
             excess = losses - best
             is_far = float(excess.sum()) > NEAR_TIE * float(excess.std()) * np.sqrt(len(excess))
-            return is_far, trial.change.plainness + (trial.condition is not None), float(losses.sum())
+            plainness = trial.change.plainness + (trial.condition is not None)
+            return is_far, plainness, trial.change.commonness, float(losses.sum())
 
         confirmed.sort(key=find_place)
         trial, gain, losses = confirmed[0]
