@@ -26,6 +26,7 @@ from .search import Repair, RepairSearch
 
 MIN_ROWS = 60  # fewer do not confirm a change
 MAX_LISTED_COLUMNS = 3
+MAX_CHANGES = 1_200  # beyond it, units are tried only in columns of which a similar factor helps
 #: The losses, in parts of those of the quick model, from which a first and a second change of the inputs are sought.
 LEAST_LOSSES = (0.6, 1.2)
 
@@ -66,7 +67,8 @@ def _repair_inputs(search: RepairSearch, answer_repair: Repair | None) -> list[F
     context = search.context
     changes = _put_influential_first(context, list_changes(context.inputs, context.reference, context.date_columns))
     # a model such as a support vector machine answers all values far from its data alike: only the very factor helps
-    changes += [change for family in changes for change in family.similar if change.plainness == PLAIN]
+    units = [change for family in changes for change in family.similar if change.plainness == PLAIN]
+    changes += units[: max(0, MAX_CHANGES - len(changes))]
     try:
         while len(findings) < len(LEAST_LOSSES) and search.is_worth_a_search(LEAST_LOSSES[len(findings)]):
             repair = search.find_repair(changes, AssignmentFinder())
