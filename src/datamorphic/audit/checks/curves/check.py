@@ -495,8 +495,8 @@ def _find_steps(rivals: Rivals, responses: Responses) -> list[Blindness]:
                 rows=np.ones(len(codes), dtype=bool),
                 title=f"{feature} seems to be rounded on the way to the model: only {len(bounds) + 1} levels of it get different answers",
                 fact=f"Along {feature}, the scores of all {pluralise(len(responses.inputs), 'real row')} change near the same "
-                f"{len(bounds)} values only: {join_names([format_short(float(f'{bound:.3g}')) for bound in bounds])}. Along most other numbers "
-                "they change nearly everywhere.",
+                f"{len(bounds)} values only: {join_names([format_short(float(f'{bound:.3g}')) for bound in bounds])}. Along most other "
+                "numbers they change nearly everywhere.",
                 p_value=1.0,  # after the others
             )
         )

@@ -66,22 +66,40 @@ def _repair_inputs(search: RepairSearch, answer_repair: Repair | None) -> list[F
     findings: list[Finding] = []
     context = search.context
     changes = _put_influential_first(context, list_changes(context.inputs, context.reference, context.date_columns))
-    # a model such as a support vector machine answers all values far from its data alike: only the very factor helps
-    units = [change for family in changes for change in family.similar if change.plainness == PLAIN]
+    # a model such as a support vector machine answers all values far from its data alike: the column seems to have no effect, and
+    # only the very factor helps
+    units = [change for family in reversed(changes) for change in family.similar if change.plainness == PLAIN]
     changes += units[: max(0, MAX_CHANGES - len(changes))]
     try:
         while len(findings) < len(LEAST_LOSSES) and search.is_worth_a_search(LEAST_LOSSES[len(findings)]):
             repair = search.find_repair(changes, AssignmentFinder())
+            if repair is None and not findings and answer_repair is None and search.partial is not None:
+                return _repair_two_columns(search, search.partial, changes)
             if repair is None or (not findings and explains_more(answer_repair, repair)):
                 break
             findings.append(_build_finding(search, repair))
             _mark_rows(search, repair)
             search.accept(repair)
-            changes = [change for change in changes if not set(change.columns) & set(repair.columns)]
+            changes = _leave_out(changes, repair)
     except BudgetSpent:
         if not findings:
             raise
     return findings
+
+
+def _repair_two_columns(search: RepairSearch, first: Repair, changes: list[ColumnChange]) -> list[Finding]:
+    """Return two findings if a change that explains too little alone is one of two causes."""
+    beside = search.copy_with(first)
+    second = beside.find_repair(_leave_out(changes, first), AssignmentFinder())
+    if second is None:
+        return []
+    for part, repair in ((search, first), (beside, second)):
+        _mark_rows(part, repair)
+    return [_build_finding(search, first), _build_finding(beside, second)]
+
+
+def _leave_out(changes: list[ColumnChange], repair: Repair) -> list[ColumnChange]:
+    return [change for change in changes if not set(change.columns) & set(repair.columns)]
 
 
 def _mark_rows(search: RepairSearch, repair: Repair) -> None:

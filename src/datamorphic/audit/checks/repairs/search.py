@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -105,6 +106,9 @@ class RepairSearch:
     search_rows: RowNumbers = field(init=False)
     test_rows: RowNumbers = field(init=False)
     conditions: list[RowCondition] = field(init=False)
+    partial: Repair | None = field(
+        init=False, default=None
+    )  # of the last search: it is certain, and explains too little alone
     tried: int = 0
     seconds_per_row: float = 0.0  # of the queries so far; rows with changed types may be slower than given ones
 
@@ -265,6 +269,13 @@ class RepairSearch:
             self.frame[name] = changed[name].where(inside, self.frame[name])
         self.losses = repair.losses
 
+    def copy_with(self, repair: Repair) -> RepairSearch:
+        """Return a search beside a repair."""
+        search = copy(self)
+        search.frame = self.frame.copy()
+        search.accept(repair)
+        return search
+
     def draw_rows(self, count: int) -> tuple[RowNumbers, Floats]:
         """Return rows of the first half, half of them answered wrongly, with the number of rows that they stand for."""
         rng = np.random.default_rng([self.context.seed, 43])
@@ -351,6 +362,7 @@ class RepairSearch:
     def _confirm(self, trials: Sequence[ChangeTrial], test_losses: Mapping[ColumnChange, Losses]) -> Repair | None:
         """Test changes on the other half, and return the plainest of those that explain about as much as the best."""
         confirmed: list[tuple[ChangeTrial, Gain, Floats]] = []
+        partial: list[tuple[ChangeTrial, Gain, Floats]] = []
         unchanged = test_losses.get(NO_CHANGE)
         rows = self.test_rows
         for place, trial in enumerate(trials):  # the clearest may use half of the significance, and so on
@@ -360,13 +372,22 @@ class RepairSearch:
             old = unchanged or Losses(errors=self.losses[rows])
             new = old.change_where(inside[rows], test_losses[trial.change])
             gain = self.judge.compare(old, new, rows)
-            if self._is_clear(trial, gain, SIGNIFICANCE / 2 ** (place + 1)) and (
-                trial.condition is None or self._explains_group(inside[rows], new.errors)
-            ):
-                losses = self.losses.copy()
-                losses[self.search_rows] = np.where(inside[self.search_rows], trial.losses, losses[self.search_rows])
-                losses[rows] = new.errors
+            if not self._is_certain(trial, gain, SIGNIFICANCE / 2 ** (place + 1)):
+                continue
+            losses = self.losses.copy()
+            losses[self.search_rows] = np.where(inside[self.search_rows], trial.losses, losses[self.search_rows])
+            losses[rows] = new.errors
+            explains_group = trial.condition is None or self._explains_group(inside[rows], new.errors)
+            if explains_group and self._explains_enough(trial, gain):
                 confirmed.append((trial, gain, losses))
+            elif trial.condition is None and trial.change.plainness <= USUAL and gain.reduction.value >= MIN_REDUCTION:
+                partial.append((trial, gain, losses))
+        self.partial = self._choose(partial)
+        return self._choose(confirmed)
+
+    @staticmethod
+    def _choose(confirmed: list[tuple[ChangeTrial, Gain, Floats]]) -> Repair | None:
+        """Return the plainest of the changes that explain about as much as the best."""
         if not confirmed:
             return None
         _, _, best = min(confirmed, key=lambda item: item[2].sum())
@@ -388,8 +409,16 @@ class RepairSearch:
             runners_up=tuple((other.text, other_gain) for other, other_gain, _ in confirmed[1:]),
         )
 
-    def _is_clear(self, trial: ChangeTrial, gain: Gain, significance: float) -> bool:
-        is_balanced = gain.is_balanced or trial.change.is_renaming
+    @staticmethod
+    def _is_certain(trial: ChangeTrial, gain: Gain, significance: float) -> bool:
+        return (
+            gain.p_value <= significance
+            and gain.reduction.low >= MIN_CERTAIN_REDUCTION
+            and (gain.is_balanced or trial.change.is_renaming)
+        )
+
+    def _explains_enough(self, trial: ChangeTrial, gain: Gain) -> bool:
+        """Tell whether a change explains enough to be the cause; the less plausible it is, the more it has to explain."""
         lost = float(self.losses.mean() - self.data.reference_errors.mean())
         # a number that fits, or a limit beyond which something fits, makes every weak model better
         is_fitted = trial.change.plainness == FITTED or (trial.condition is not None and trial.condition.is_threshold)
@@ -403,12 +432,7 @@ class RepairSearch:
             least = MIN_REDUCTION_OF_GOOD_MODEL
         else:
             least = MIN_REDUCTION_OTHERWISE
-        return (
-            gain.p_value <= significance
-            and gain.reduction.value >= least
-            and gain.reduction.low >= MIN_CERTAIN_REDUCTION
-            and is_balanced
-        )
+        return gain.reduction.value >= least
 
     def _explains_group(self, inside: Mask, new: Floats) -> bool:
         """Tell whether a change of a group leaves little of what is worse there than elsewhere, on the rows of the other half.
