@@ -35,7 +35,7 @@ from ..check import CheckBudget, CheckFindings, get_facts, make_check, run_flow
 from ..context import CheckContext
 from ..labels import align_labels
 from ..reference_model import ReferenceModel
-from ..rivals import collect_rivals
+from ..rivals import collect_rivals, mark_explained_rows
 
 MAX_ROWS = 200
 MAX_CLASSES = 100  # with more, any change may change the answer: vectors, texts
@@ -357,6 +357,7 @@ def _find_unexplained_answers(context: CheckContext, budget: CheckBudget) -> Fin
         or (shares >= MIN_RECOVERED_SHARE_PER_COLUMN).mean() < MIN_RECOVERING_COLUMNS
     ):
         return None
+    mark_explained_rows(context, rivals.data.rows[wrong])
     answers = context.answers.take(rivals.data.answer_rows)
     default = _find_common_answer(answers, wrong)
     kind = f"the default answer {default}" if default else "a stale or arbitrary answer"

@@ -203,21 +203,25 @@ def _is_below_all(context: CheckContext, budget: CheckBudget, rivals: Rivals, it
     """Tell whether every other model finds a class far more often, and no other class seems to be preferred on purpose."""
     models = [model.predictions for model in rivals.get_plain_models(context, budget) if not model.is_crude]
     models.append(rivals.predictions)
+    unexplained = ~get_explained_rows(context)[rivals.data.rows]
 
     def list_recalls(code: int) -> list[float]:
-        rows = rivals.labels == code
+        rows = (rivals.labels == code) & unexplained
         return [float((predictions[rows] == code).mean()) for predictions in models]
 
+    rows = (rivals.labels == item.code) & unexplained
+    if rows.sum() < MIN_CLASS_ROWS:
+        return False
     lowest = min(list_recalls(item.code))
-    hits = round(item.recall * item.rows)
-    _, high = compute_wilson_interval(hits, item.rows, 1 - SIGNIFICANCE)
+    _, high = compute_wilson_interval(int((rivals.answers[rows] == item.code).sum()), int(rows.sum()), 1 - SIGNIFICANCE)
     is_far_below = (lowest >= MIN_LOWEST_RECALL and high <= MAX_RECALL_RATIO_TO_ALL * lowest) or (
         1 - high >= max(MIN_MISSED_RATIO_TO_ALL * (1 - lowest), 1 - lowest + MIN_MISSED_EXCESS_TO_ALL)
     )
     return is_far_below and not any(
-        (rivals.answers == code)[rivals.labels == code].mean() > max(list_recalls(code)) + MAX_BETTER_ELSEWHERE
+        (rivals.answers == code)[(rivals.labels == code) & unexplained].mean()
+        > max(list_recalls(code)) + MAX_BETTER_ELSEWHERE
         for code in range(len(rivals.classes))
-        if code != item.code and (rivals.labels == code).any()
+        if code != item.code and ((rivals.labels == code) & unexplained).any()
     )
 
 

@@ -547,25 +547,18 @@ def _build_finding(
     bins = build_bins(rivals.data.points, response.column)
     count, total = int(blindness.rows.sum()), len(blindness.rows)
     where = "" if count == total else f"For the {pluralise(count, 'row')} concerned, a"
-    errors = [cost.with_error, cost.without_error, cost.own_error]
     loss = "squared error of the probabilities" if rivals.classes else "mean error"
-    if rivals.classes:
-        shares = [format_percent(error) for error in errors]
-        figures = (
-            f"is wrong for {shares[0]} of the rows if it knows {response.feature}, and for {shares[1]} if not; the model under test is "
-            f"wrong for {shares[2]}"
+    format_error = format_percent if rivals.classes else lambda error: format_short(float(f"{error:.3g}"))
+    knowing, blind, own = map(format_error, (cost.with_error, cost.without_error, cost.own_error))
+    comparison = knowing if knowing == blind else f"{knowing} if it knows {response.feature}, and {blind} if not"
+    measure = "error rate" if rivals.classes else "mean error"
+    figures = f"has {'an' if rivals.classes else 'a'} {measure} of {comparison}; the model under test has {own}"
+    detail = f"{blindness.fact} {where or 'A'} quick model that this test fitted to other rows {figures}."
+    if cost.gain.low > 0:
+        detail += (
+            f" Knowing {response.feature} makes its {loss} {format_percent(cost.gain.value)} smaller "
+            f"({format_percent(cost.gain.low)} to {format_percent(min(1.0, cost.gain.high))})."
         )
-    else:
-        numbers = [format_short(float(f"{error:.3g}")) for error in errors]
-        figures = (
-            f"has a mean error of {numbers[0]} if it knows {response.feature}, and of {numbers[1]} if not; the model under test has "
-            f"{numbers[2]}"
-        )
-    detail = (
-        f"{blindness.fact} {where or 'A'} quick model that this test fitted to other rows {figures}. Knowing "
-        f"{response.feature} makes its {loss} {format_percent(cost.gain.value)} smaller ({format_percent(max(0.0, cost.gain.low))} to "
-        f"{format_percent(min(1.0, cost.gain.high))})."
-    )
     return Finding(
         **get_facts(f"curves.{blindness.kind}"),
         about=response.feature,
