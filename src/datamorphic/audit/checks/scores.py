@@ -222,6 +222,7 @@ def _compare_probabilities(
     if not count:
         return []
     threshold = _find_threshold(codes, known_scores)
+    lost = _find_lost_class(codes, known_scores)
     explanation, about = _explain_disagreement(codes, known_scores, labels)
     known_rule = TWO_RULE_MODELS.get(_find_final_model_name(context.sut), "")
     level: Level = "concern"
@@ -236,6 +237,12 @@ def _compare_probabilities(
     )
     if threshold is not None:
         title = f"predict uses a threshold of about {threshold} for {format_label(labels[1])}, not 0.5: it contradicts predict_proba"
+    elif lost is not None:
+        place, probability = lost
+        title = (
+            f"predict never answers {format_label(labels[place])}, even at a probability of {probability}: its threshold is not 0.5, "
+            "and it contradicts predict_proba"
+        )
     elif about != "columns":
         title = "predict and predict_proba contradict each other: the answer is not the most probable class"
     return [
@@ -295,6 +302,15 @@ def _find_threshold(codes: npt.NDArray[np.intp], scores: FloatMatrix) -> str | N
     if ((second > threshold) == (codes == 1)).mean() < MIN_EXPLAINED_SHARE:
         return None
     return format_short(round(float(threshold + 1) / 2, 2))
+
+
+def _find_lost_class(codes: npt.NDArray[np.intp], scores: FloatMatrix) -> tuple[int, str] | None:
+    """Return the one of two classes that is never answered, and its highest probability as text; None if both are answered."""
+    answered = np.unique(codes)
+    if scores.shape[1] != 2 or len(answered) != 1:
+        return None
+    lost = 1 - int(answered[0])
+    return lost, format_short(round(float(scores[:, lost].max()), 2))
 
 
 def _find_final_model_name(system: Executor) -> str:

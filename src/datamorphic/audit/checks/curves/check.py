@@ -38,7 +38,10 @@ MIN_CATEGORY_ROWS = 30  # of each of two categories that are treated alike
 MIN_RESIDUAL_DIFFERENCE = 0.15  # of two such categories: of shares, or in standard deviations of the labels
 MIN_CUT_ROWS = 50  # beyond a value
 MIN_CUT_SHARE = 0.05
-MIN_MOVING_STEPS = 0.4  # elsewhere, of the steps that change the score of a typical row: a single tree has fewer
+MIN_MOVING_STEPS = 0.3  # elsewhere, of the steps that change the score of a typical row: a single tree has fewer
+LARGE_CUT_SHARE = (
+    0.3  # of the rows beyond a value, where the labels go on changing significantly in each half: no tree stops there
+)
 MIN_SMOOTH_STEPS = 0.95  # the same of a smooth model: it is flat only where something cuts the values off
 MIN_VALUES_TO_STEP = 15  # different values of a number, of which few make a difference
 MAX_STEPS = 6  # values at which scores change, along a number that is rounded
@@ -75,7 +78,7 @@ class Blindness:
     title: str
     fact: str  # what changes no answer
     p_value: float
-    is_smooth: bool = False  # whether the model has no flat parts elsewhere
+    is_plain: bool = False  # whether no honest model would have this flat part
     is_in_both_halves: bool = True  # whether the labels depend on it in each half of the rows
 
 
@@ -261,7 +264,7 @@ def _find_blindness(
         if any(finding.about == blindness.response.feature for finding in findings):
             continue
         cost = _measure(context, budget, rivals, blindness, unused)
-        is_plain = blindness.kind in ("unused", "steps") or blindness.is_smooth
+        is_plain = blindness.kind in ("unused", "steps") or blindness.is_plain
         if cost is None or not (
             cost.matters
             or (is_plain and cost.is_noticeable)
@@ -437,7 +440,8 @@ def _find_cuts(
                 continue
             bins = replace(bins, bin_of_row=np.where(inside, bins.bin_of_row, -1))
             p_value = _test(bins, residuals, inside)
-            is_in_both_halves = max(_test(bins, residuals, part) for part in (half, ~half)) <= MAX_P_VALUE_OF_HALF
+            p_value_of_half = max(_test(bins, residuals, part) for part in (half, ~half))
+            is_large = inside.mean() >= LARGE_CUT_SHARE and p_value_of_half <= SIGNIFICANCE
             blind_codes = codes.copy()
             blind_codes[inside, response.column] = place
             blind_spots.append(
@@ -451,8 +455,8 @@ def _find_cuts(
                     fact=f"Values of {response.feature} {side} {format_short(place)} get the same scores in all of "
                     f"{pluralise(len(responses.inputs), 'real row')}, other values do not.",
                     p_value=p_value,
-                    is_smooth=moving >= MIN_SMOOTH_STEPS,
-                    is_in_both_halves=is_in_both_halves,
+                    is_plain=moving >= MIN_SMOOTH_STEPS or is_large,
+                    is_in_both_halves=p_value_of_half <= MAX_P_VALUE_OF_HALF,
                 )
             )
     tests = len(blind_spots)

@@ -78,6 +78,8 @@ def _repair_inputs(search: RepairSearch, answer_repair: Repair | None) -> list[F
                 return _repair_two_columns(search, search.partial, changes)
             if repair is None or (not findings and explains_more(answer_repair, repair)):
                 break
+            if search.is_explained_by_threshold(repair):
+                break
             findings.append(_build_finding(search, repair))
             _mark_rows(search, repair)
             search.accept(repair)

@@ -19,7 +19,7 @@ RowNumbers = npt.NDArray[np.intp]
 MAX_VALUES = 12  # of a column; others than the most frequent ones stay as they are
 MAX_NUMBERS = 8  # different whole numbers that may be codes
 MIN_ROWS_OF_VALUE = 3  # among the screened rows
-CODED_ROWS = 240  # that are given every value, if there is time
+CODED_ROWS = 600  # that are given every value, if there is time
 MAX_CHANGES_PER_KIND = 3  # of one column
 
 

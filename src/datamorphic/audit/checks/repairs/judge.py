@@ -63,6 +63,17 @@ class LabelJudge:
         )
         return cls(codes=codes, truth=truth, numeric=data.numeric, has_probabilities=has_probabilities)
 
+    def get_levels(self, context: CheckContext, data: JudgedRows) -> Floats | None:
+        """Return the probabilities of the second of two classes for judged rows; None if they are unknown."""
+        if not self.has_probabilities or len(self.codes.labels) != 2 or context.probabilities is None:
+            return None
+        if context.score_rows is None or context.probabilities.shape[1] != 2:
+            return None
+        levels = np.full(len(context.inputs), np.nan)
+        levels[context.score_rows] = context.probabilities[:, 1]
+        own = levels[data.rows]
+        return None if np.isnan(own).any() else own
+
     def measure(self, outputs: Outputs, rows: RowNumbers) -> Losses:
         """Return the errors of answers to some rows, and how surprising their labels are by the probabilities."""
         answers = self.codes.encode(outputs.values, outputs.ok)
@@ -130,7 +141,11 @@ class LabelJudge:
                 tests.append(float(ttest_1samp(gains, 0.0, alternative="greater").pvalue))
             p_value = min(1.0, len(tests) * min(tests))
         else:
-            p_value = float(binomtest(fixed, fixed + broken, alternative="greater").pvalue)
+            tests = [float(binomtest(fixed, fixed + broken, alternative="greater").pvalue)]
+            if old.probabilities is not None and new.probabilities is not None:  # they tell more than right and wrong
+                surprise = self.weigh(old, rows) - self.weigh(new, rows)
+                tests.append(float(ttest_1samp(surprise, 0.0, alternative="greater").pvalue) if surprise.any() else 1.0)
+            p_value = min(1.0, len(tests) * min(tests))
         scale = max(total, 1e-300)
         return Gain(
             before=total / count,

@@ -53,6 +53,7 @@ MIN_EXPLAINED_IF_FITTED = 0.75
 MIN_REDUCTION_OF_GOOD_MODEL = 0.15  # of the losses of a model that is not worse than the quick one, by a plain change
 MIN_REDUCTION_OTHERWISE = 0.3
 MIN_REDUCTION_BY_SPECIFIC_CHANGE = 0.05
+MIN_THRESHOLD_PART = 0.6  # of the gain by a change, for another threshold to be as good an explanation
 MAX_LEFT_IN_GROUP = 0.4  # of what is worse in a group than elsewhere, after a change of the group
 MAX_EXPLAINED_SHARE = 0.4  # of the errors of a group that an earlier finding explains
 MIN_ANSWERED_SHARE = 0.5  # of the rows, with a change
@@ -258,6 +259,21 @@ class RepairSearch:
         return self._confirm(
             trials, {trial.change: Losses(errors=losses[trial.change][self.test_rows]) for trial in trials}
         )
+
+    def is_explained_by_threshold(self, repair: Repair) -> bool:
+        """Tell whether another threshold of the probabilities explains about as much: then it is not clear which column is wrong.
+
+        A shift of a column is a shift of the threshold to a linear model, and so is what a preferred class does to any model.
+        """
+        levels = self.judge.get_levels(self.context, self.data)
+        if levels is None or repair.condition is not None:
+            return False
+        truth = self.judge.truth == 1
+        thresholds = np.unique(np.quantile(levels[self.search_rows], np.linspace(0.02, 0.98, 49)))
+        errors = [float(((levels >= threshold) != truth)[self.search_rows].mean()) for threshold in thresholds]
+        moved = (levels >= thresholds[int(np.argmin(errors))]) != truth
+        after = float(moved[self.test_rows].mean())
+        return repair.gain.before - after >= MIN_THRESHOLD_PART * (repair.gain.before - repair.gain.after)
 
     def accept(self, repair: Repair) -> None:
         """Keep a repair, so that the next one is sought beside it."""
