@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+from contextlib import suppress
 
 import pytest
 from typer.testing import CliRunner
@@ -20,6 +21,18 @@ def start_and_wait(page, button):
     page.get_by_text("finished after").wait_for()
 
 
+def pick_far_option(page, name):
+    """Click an option of a list that is longer than what is drawn of it, and is drawn again while it is scrolled."""
+    from playwright.sync_api import TimeoutError as PlaywrightTimeout
+
+    for _ in range(30):
+        with suppress(PlaywrightTimeout):
+            page.get_by_role("option", name=name, exact=True).click(timeout=2_000)
+            return
+        page.mouse.wheel(0, 200)
+    raise AssertionError(f"no option {name}")
+
+
 def test_check_up_from_the_form_to_a_pinned_finding(open_with, take_screenshot):
     page = open_with(MODEL, "/check-up")
     page.get_by_label("Budget", exact=True).click()
@@ -31,8 +44,7 @@ def test_check_up_from_the_form_to_a_pinned_finding(open_with, take_screenshot):
     page.get_by_text("More options").click()
     page.get_by_label("Run only these checks").click()
     page.get_by_role("option", name="monotone", exact=True).click()
-    page.mouse.wheel(0, 3_000)  # the list is longer than what is drawn of it
-    page.get_by_role("option", name="suggestions", exact=True).click()
+    pick_far_option(page, "suggestions")
     page.keyboard.press("Escape")
     start_and_wait(page, "Test")
     page.locator("section#findings").wait_for()
