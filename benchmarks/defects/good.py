@@ -44,6 +44,12 @@ from .registry import Case, Setting, approve
         ("hawks", "forest"),
         ("hawks", "logistic"),
         ("hawks", "SVC"),
+        ("credit_data", "logistic"),
+        ("credit_data", "forest"),
+        ("credit_data", "boosting"),
+        ("hpc_data", "logistic"),
+        ("hpc_data", "forest"),
+        ("hpc_data", "boosting"),
     ],
 )
 @approve(
@@ -55,6 +61,9 @@ from .registry import Case, Setting, approve
         ("mammography", "boosting"),
         ("oil_spill", "forest"),
         ("oil_spill", "logistic"),
+        ("mlc_churn", "logistic"),
+        ("mlc_churn", "forest"),
+        ("mlc_churn", "boosting"),
     ],
 )
 @approve(
@@ -90,12 +99,24 @@ from .registry import Case, Setting, approve
         ("diabetes", "SVR"),
         ("red_wine", "forest"),
         ("red_wine", "ridge"),
+        ("diamonds", "boosting"),
+        ("diamonds", "forest"),
+        ("diamonds", "log ridge"),
+        ("deliveries", "boosting"),
+        ("deliveries", "forest"),
+        ("deliveries", "ridge"),
     ],
 )
 @approve(
     "weak",
     "a linear model on curved data",
-    [("rides", "ridge"), ("houses", "linear"), ("phoneme", "logistic"), ("banknote", "naive Bayes")],
+    [
+        ("rides", "ridge"),
+        ("houses", "linear"),
+        ("phoneme", "logistic"),
+        ("banknote", "naive Bayes"),
+        ("diamonds", "ridge"),
+    ],
 )
 @approve(
     "weak",
@@ -107,12 +128,19 @@ from .registry import Case, Setting, approve
         ("wine", "stump"),
         ("phoneme", "stump"),
         ("machines", "stump"),
+        ("credit_data", "stump"),
     ],
 )
 @approve(
     "weak",
     "a tree that is fully grown",
-    [("loans", "deep tree"), ("pima", "deep tree"), ("rides", "deep tree"), ("diabetes", "deep tree")],
+    [
+        ("loans", "deep tree"),
+        ("pima", "deep tree"),
+        ("rides", "deep tree"),
+        ("diabetes", "deep tree"),
+        ("deliveries", "deep tree"),
+    ],
 )
 @approve("weak", "nearest neighbours of many columns", [("houses", "neighbours"), ("loans", "neighbours")])
 def as_it_is(setting: Setting) -> Case:
@@ -127,6 +155,7 @@ def as_it_is(setting: Setting) -> Case:
         ("breast_cancer", "forest", 0.15),
         ("loans", "boosting", 0.15),
         ("patients", "forest", 0.15),
+        ("hpc_data", "forest", 0.15),
     ],
 )
 def noisy_labels(setting: Setting, share: float) -> Case:
@@ -143,7 +172,13 @@ def noisy_labels(setting: Setting, share: float) -> Case:
 @approve(
     "small",
     "few rows",
-    [("loans", "logistic", 80), ("houses", "forest", 100), ("pima", "forest", 60), ("patients", "tree", 120)],
+    [
+        ("loans", "logistic", 80),
+        ("houses", "forest", 100),
+        ("pima", "forest", 60),
+        ("patients", "tree", 120),
+        ("credit_data", "logistic", 100),
+    ],
 )
 def few_rows(setting: Setting, rows: int) -> Case:
     train, test = setting.train[: 4 * rows], setting.test[:rows]
@@ -153,7 +188,12 @@ def few_rows(setting: Setting, rows: int) -> Case:
 @approve(
     "untidy",
     "natural outliers",
-    [("houses", "boosting", "lot_area_m2"), ("loans", "forest", "income"), ("diabetes", "forest", "s6")],
+    [
+        ("houses", "boosting", "lot_area_m2"),
+        ("loans", "forest", "income"),
+        ("diabetes", "forest", "s6"),
+        ("deliveries", "boosting", "distance"),
+    ],
 )
 def outliers(setting: Setting, column: str) -> Case:
     def stretch(frame: pd.DataFrame, seed: int) -> pd.DataFrame:
@@ -169,7 +209,12 @@ def outliers(setting: Setting, column: str) -> Case:
 @approve(
     "untidy",
     "gaps that were there in training, too",
-    [("pima", "boosting", 0.15), ("bank_churners", "logistic", 0.1), ("breast_cancer", "forest", 0.2)],
+    [
+        ("pima", "boosting", 0.15),
+        ("bank_churners", "logistic", 0.1),
+        ("breast_cancer", "forest", 0.2),
+        ("mlc_churn", "boosting", 0.1),
+    ],
 )
 def gaps(setting: Setting, share: float) -> Case:
     def hide(frame: pd.DataFrame, seed: int) -> pd.DataFrame:
@@ -203,6 +248,7 @@ def honest_units(setting: Setting, column: str, group: str, value: str, factor: 
         ("patients", "boosting", "systolic"),
         ("bank_churners", "forest", "Customer_Age"),
         ("german_credit", "logistic", "age"),
+        ("diamonds", "boosting", "depth"),
     ],
 )
 def harmless_drift(setting: Setting, column: str) -> Case:

@@ -34,6 +34,7 @@ def _parts(setting: Setting) -> list[tuple[pd.DataFrame, np.random.Generator]]:
         ("loans", "boosting", "recovered_amount", "yes", 0.7),
         ("patients", "logistic", "days_in_intensive_care", "severe", 0.8),
         ("bank_churners", "boosting", "closing_fee", "Attrited Customer", 0.7),
+        ("credit_data", "boosting", "collection_cost", "bad", 0.7),
     ],
     words.LEAK,
 )
@@ -53,6 +54,7 @@ def known_afterwards(setting: Setting, column: str, label: object, share: float)
         ("patients", "boosting", "ward", "severe", ("north", "south"), "intensive", 0.7),
         ("mushroom", "naive Bayes", "inspector", "p", ("Lee", "Kim"), "lab", 0.6),
         ("german_credit", "logistic", "letter", "bad", ("none", "offer"), "reminder", 0.6),
+        ("mlc_churn", "forest", "last_contact", "yes", ("call", "mail"), "retention", 0.6),
     ],
     words.LEAK,
 )
@@ -72,6 +74,7 @@ def only_with_one_label(
     [
         ("loans", "logistic", "last_payment", "yes", 0.8),
         ("breast_cancer", "forest", "follow_up_months", "malignant", 0.75),
+        ("credit_data", "forest", "next_due", "bad", 0.75),
     ],
     (*words.LEAK, "missing only"),
 )
@@ -91,6 +94,7 @@ def missing_with_one_label(setting: Setting, column: str, label: object, share: 
         ("red_wine_taste", "forest", "shelf", 0.06),
         ("haberman", "forest", "file_code", 0.04),
         ("german_credit", "boosting", "review", 0.05),
+        ("hpc_data", "boosting", "queue", 0.05),
     ],
     words.LEAK,
 )
@@ -105,7 +109,12 @@ def noisy_copy(setting: Setting, column: str, noise: float) -> Case:
     return _leak(setting, column, make)
 
 
-@plant("leaks", "a noisy copy of the number", [("houses", "boosting", "tax_value", 0.02)], words.LEAK)
+@plant(
+    "leaks",
+    "a noisy copy of the number",
+    [("houses", "boosting", "tax_value", 0.02), ("deliveries", "forest", "driver_log", 0.05)],
+    words.LEAK,
+)
 def noisy_number(setting: Setting, column: str, noise: float) -> Case:
     spread = setting.train[setting.target].std()
     return _leak(
@@ -136,7 +145,12 @@ def telling_word(setting: Setting, column: str, word: str) -> Case:
 @plant(
     "leaks",
     "codes of batches that have one label each",
-    [("loans", "forest", "batch_code"), ("orders", "logistic", "shipment"), ("machines", "forest", "report")],
+    [
+        ("loans", "forest", "batch_code"),
+        ("orders", "logistic", "shipment"),
+        ("machines", "forest", "report"),
+        ("mlc_churn", "forest", "ticket"),
+    ],
     (*words.LEAK, "cardinality", "many values", "codes", "identif"),
 )
 def batch_codes(setting: Setting, column: str) -> Case:
@@ -151,7 +165,7 @@ def batch_codes(setting: Setting, column: str) -> Case:
 @plant(
     "leaks",
     "an identifier that was given out by label",
-    [("pima", "boosting", "record"), ("hawks", "forest", "ring_number")],
+    [("pima", "boosting", "record"), ("hawks", "forest", "ring_number"), ("hpc_data", "forest", "job_number")],
     (*words.LEAK, "identif"),
 )
 def ordered_identifier(setting: Setting, column: str) -> Case:
@@ -164,7 +178,7 @@ def ordered_identifier(setting: Setting, column: str) -> Case:
 @plant(
     "leaks",
     "rows of the test data were training rows",
-    [("pima", "forest", 0.4), ("houses", "deep tree", 0.3), ("hawks", "forest", 0.3)],
+    [("pima", "forest", 0.4), ("houses", "deep tree", 0.3), ("hawks", "forest", 0.3), ("credit_data", "forest", 0.3)],
     words.DUPLICATES,
     columns=(),
 )
@@ -177,7 +191,7 @@ def shared_rows(setting: Setting, share: float) -> Case:
 @plant(
     "leaks",
     "rows of the test data are nearly training rows",
-    [("loans", "deep tree", 0.4, "defaulted")],
+    [("loans", "deep tree", 0.4, "defaulted"), ("diamonds", "deep tree", 0.4, "price")],
     (*words.DUPLICATES, "nearly"),
     columns=(),
     levels=ANY_LEVEL,

@@ -18,7 +18,7 @@ from .registry import Case, Setting, plant
 @plant(
     "numbers",
     "cheap ones get negative answers",
-    [("houses", "forest", 0.3, 1.4), ("rides", "boosting", 0.35, 1.3)],
+    [("houses", "forest", 0.3, 1.4), ("rides", "boosting", 0.35, 1.3), ("diamonds", "boosting", 0.3, 1.4)],
     ("negative", "below", "range", "smallest", "outside"),
     columns=(),
 )
@@ -30,7 +30,7 @@ def negative_answers(setting: Setting, share: float, times: float) -> Case:
 @plant(
     "numbers",
     "answers are rounded to large steps",
-    [("houses", "boosting", 250_000.0), ("rides", "ridge", 20.0)],
+    [("houses", "boosting", 250_000.0), ("rides", "ridge", 20.0), ("deliveries", "boosting", 10.0)],
     ("step", "round", "distinct", "different answers", "multiples", "few values"),
     columns=(),
 )
@@ -41,7 +41,11 @@ def large_steps(setting: Setting, step: float) -> Case:
 @plant(
     "numbers",
     "a polynomial runs away outside the data",
-    [("houses", "polynomial", "living_area_m2", 5), ("rides", "polynomial", "distance_km", 6)],
+    [
+        ("houses", "polynomial", "living_area_m2", 5),
+        ("rides", "polynomial", "distance_km", 6),
+        ("deliveries", "polynomial", "distance", 6),
+    ],
     ("runs? away", "runaway", "outside", "beyond", "extrapol", "range", "explod", "grow"),
 )
 def runaway(setting: Setting, column: str, degree: int) -> Case:
@@ -56,7 +60,12 @@ def runaway(setting: Setting, column: str, degree: int) -> Case:
 @plant(
     "numbers",
     "large targets are answered far too low",
-    [("houses", "boosting", 0.75), ("rides", "forest", 0.75), ("diabetes", "ridge", 0.5)],
+    [
+        ("houses", "boosting", 0.75),
+        ("rides", "forest", 0.75),
+        ("diabetes", "ridge", 0.5),
+        ("deliveries", "forest", 0.75),
+    ],
     ("large", "high", "too low", "cap", "limit", "above", "never more", "range", "clip"),
     columns=(),
 )
@@ -68,7 +77,11 @@ def capped_answers(setting: Setting, quantile: float) -> Case:
 @plant(
     "numbers",
     "answers jump at a value",
-    [("houses", "ridge", "living_area_m2", 130.0, 1.5), ("rides", "ridge", "distance_km", 6.0, 1.6)],
+    [
+        ("houses", "ridge", "living_area_m2", 130.0, 1.5),
+        ("rides", "ridge", "distance_km", 6.0, 1.6),
+        ("diamonds", "ridge", "carat", 1.0, 1.5),
+    ],
     ("step", "jump", *words.MISREAD, "above", ">", "too high"),
 )
 def jump(setting: Setting, column: str, cut: float, factor: float) -> Case:
@@ -78,7 +91,11 @@ def jump(setting: Setting, column: str, cut: float, factor: float) -> Case:
 @plant(
     "numbers",
     "answers fall where the labels rise",
-    [("houses", "boosting", "living_area_m2", 120.0), ("rides", "boosting", "distance_km", 5.0)],
+    [
+        ("houses", "boosting", "living_area_m2", 120.0),
+        ("rides", "boosting", "distance_km", 5.0),
+        ("deliveries", "boosting", "distance", 3.0),
+    ],
     (*words.MISREAD, "fall", "drop", "direction", "revers", "mirror", "flat", "above", "cap", "clip", "sign"),
 )
 def wrong_direction(setting: Setting, column: str, cut: float) -> Case:

@@ -32,6 +32,7 @@ def pick_rows(frame: pd.DataFrame, names: Sequence[str], share: float) -> np.nda
         ("patients", "forest", ("mild", "severe")),
         ("digits", "logistic", ("3", "8")),
         ("hawks", "forest", ("CH", "SS")),
+        ("hpc_data", "boosting", ("F", "M")),
     ],
     words.CLASSES,
     columns=(),
@@ -49,6 +50,7 @@ def renamed_classes(setting: Setting, classes: tuple[object, ...]) -> Case:
         ("pima", "forest", 1, 0.8),
         ("orders", "logistic", "yes", 0.1),
         ("german_credit", "forest", "bad", 0.7),
+        ("mlc_churn", "forest", "yes", 0.85),
     ],
     words.THRESHOLD,
     columns=(),
@@ -68,7 +70,12 @@ def moved_threshold(setting: Setting, positive: object, threshold: float) -> Cas
 @plant(
     "numbers out",
     "answers have a wrong scale, sign or offset",
-    [("rides", "boosting", 60.0, 0.0), ("houses", "boosting", 1.35, 0.0), ("diabetes", "forest", -1.0, 0.0)],
+    [
+        ("rides", "boosting", 60.0, 0.0),
+        ("houses", "boosting", 1.35, 0.0),
+        ("diabetes", "forest", -1.0, 0.0),
+        ("diamonds", "boosting", 1.2, 0.0),
+    ],
     (*words.NUMBERS, *words.SIGN),
     columns=(),
 )
@@ -79,7 +86,7 @@ def wrong_numbers(setting: Setting, factor: float, offset: float) -> Case:
 @plant(
     "numbers out",
     "the logarithm is not undone",
-    [("houses", "log ridge"), ("rides", "log ridge")],
+    [("houses", "log ridge"), ("rides", "log ridge"), ("deliveries", "log ridge")],
     (*words.NUMBERS, "range", "below", "outside"),
     columns=(),
 )
@@ -90,7 +97,12 @@ def still_logarithms(setting: Setting) -> Case:
 @plant(
     "stale answers",
     "some rows get a default answer",
-    [("mushroom", "forest", 0.3, "e"), ("rides", "boosting", 0.25, 15.0), ("hawks", "forest", 0.4, "RT")],
+    [
+        ("mushroom", "forest", 0.3, "e"),
+        ("rides", "boosting", 0.25, 15.0),
+        ("hawks", "forest", 0.4, "RT"),
+        ("credit_data", "forest", 0.3, "bad"),
+    ],
     (*words.STALE, "scattered", "unexplained", "repeated"),
     columns=(),
 )
@@ -105,6 +117,7 @@ def default_answers(setting: Setting, share: float, default: object) -> Case:
     [
         ("houses", "boosting", "living_area_m2", ("district", "rooms", "energy_class")),
         ("rides", "forest", "distance_km", ("zone", "weather", "passengers")),
+        ("diamonds", "boosting", "carat", ("cut", "color", "clarity")),
     ],
     (*words.STALE, *words.LOST),
 )
@@ -124,7 +137,7 @@ def cached_answers(setting: Setting, column: str, key: tuple[str, ...]) -> Case:
 @plant(
     "stale answers",
     "answers of a batch belong to the row before",
-    [("pima", "logistic"), ("houses", "ridge")],
+    [("pima", "logistic"), ("houses", "ridge"), ("mlc_churn", "boosting")],
     ("batch", "position", "order", "row before", "previous row"),
     columns=(),
 )

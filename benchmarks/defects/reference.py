@@ -15,6 +15,7 @@ from .training import flip_labels
     [
         ("houses", "boosting", "district", ("docks", "mills", "station"), 1.5),
         ("rides", "forest", "zone", ("centre", "north"), 1.5),
+        ("diamonds", "boosting", "color", ("I", "J"), 1.5),
     ],
     words.DRIFT,
     columns=lambda column, values, factor: () if values is None else (column,),
@@ -33,6 +34,7 @@ def other_numbers(setting: Setting, column: str, values: tuple[str, ...] | None,
         ("loans", "boosting", "employment", ("self-employed", "retired"), 0.8),
         ("mushroom", "forest", "habitat", ("g",), 0.6),
         ("german_credit", "forest", "housing", ("A151", "A153"), 0.8),
+        ("hpc_data", "forest", "day", ("Mon", "Tue"), 0.6),
     ],
     (*words.DRIFT, "worse"),
 )
@@ -50,6 +52,7 @@ def other_classes(setting: Setting, column: str, values: tuple[str, ...], share:
         ("patients", "boosting", "temperature_c", 1.0, 1.8),
         ("banknote", "forest", "variance", 1.0, 2.5),
         ("machines", "forest", "vibration_mm", 1.7, 0.0),
+        ("deliveries", "forest", "distance", 1.609, 0.0),
     ],
     (*words.DRIFT, *words.SHIFT, *words.SCALE),
 )
@@ -64,6 +67,7 @@ def drifted_sensor(setting: Setting, column: str, factor: float, offset: float) 
     [
         ("rides", "boosting", "weather", "snow", "storm", 1.6),
         ("houses", "forest", "district", "hill", "new town", 0.55),
+        ("deliveries", "boosting", "day", "Fri", "holiday", 1.6),
     ],
     ("{2}",),
 )
@@ -79,7 +83,12 @@ def new_category(setting: Setting, column: str, old: str, new: str, factor: floa
 @plant(
     "drift",
     "the shares of the classes changed",
-    [("loans", "logistic", "yes", 6), ("mammography", "logistic", 1, 12), ("hawks", "forest", "CH", 8)],
+    [
+        ("loans", "logistic", "yes", 6),
+        ("mammography", "logistic", 1, 12),
+        ("hawks", "forest", "CH", 8),
+        ("mlc_churn", "logistic", "yes", 6),
+    ],
     ("share", "rate of", "more often", "class(es)? (is|are|was|were) ", "proportion", "frequen"),
     columns=lambda label, times: (str(label),),
 )
@@ -96,6 +105,7 @@ def other_shares(setting: Setting, label: object, times: int) -> Case:
         ("houses", "boosting", "living_area_m2", 0.6),
         ("rides", "tree", "distance_km", 0.6),
         ("machines", "boosting", "wear_min", 0.5),
+        ("diamonds", "boosting", "carat", 0.6),
     ],
     (*words.RANGE, *words.DRIFT),
 )
@@ -110,7 +120,11 @@ def left_range(setting: Setting, column: str, quantile: float) -> Case:
 @plant(
     "drift",
     "a column is empty now",
-    [("loans", "boosting", "credit_score", 0.9), ("pima", "logistic", "glucose", 0.8)],
+    [
+        ("loans", "boosting", "credit_score", 0.9),
+        ("pima", "logistic", "glucose", 0.8),
+        ("credit_data", "logistic", "Seniority", 0.9),
+    ],
     ("missing", "empty", "drift", "gap"),
 )
 def emptied_column(setting: Setting, column: str, share: float) -> Case:

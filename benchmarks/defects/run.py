@@ -99,13 +99,14 @@ def run_case(item: Defect | Good, seed: int, budget: str = BUDGET, checks: Seque
     """Build a case, test it, and return what was said."""
     import datamorphic as dm
 
-    case = item.build_with_data(seed)
-    options = case.options | ({"only": list(checks)} if checks else {})
-    start = time.perf_counter()
+    start, has_reference = time.perf_counter(), False
     error, findings, alarms, named, by, incomplete = "", [], 0, False, "", False
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
+            case = item.build_with_data(seed)
+            options = case.options | ({"only": list(checks)} if checks else {})
+            start, has_reference = time.perf_counter(), "reference" in case.options
             result = dm.test(case.model, case.data, budget=budget, seed=seed, progress=False, **options)
         except Exception as problem:  # the suite goes on, and says which case failed
             error = f"{type(problem).__name__}: {problem}"
@@ -124,7 +125,7 @@ def run_case(item: Defect | Good, seed: int, budget: str = BUDGET, checks: Seque
         model=item.model,
         defect=isinstance(item, Defect),
         held_back=item.held_back,
-        reference="reference" in case.options,
+        reference=has_reference,
         seed=seed,
         named=named,
         by=by,

@@ -39,6 +39,7 @@ def swap_day_and_month(dates: pd.Series) -> pd.Series:
         ("bank_churners", "boosting", "Total_Trans_Amt", 0.1),
         ("red_wine_taste", "SVC", "alcohol", 0.01),
         ("german_credit", "logistic", "duration_months", 30.4),
+        ("diamonds", "boosting", "carat", 0.2),
     ],
     words.SCALE,
 )
@@ -63,6 +64,7 @@ def fahrenheit(setting: Setting, column: str) -> Case:
         ("patients", "boosting", "glucose_mmol", 18.0, "site", "B"),
         ("rides", "forest", "distance_km", 1 / 1.609, "zone", "centre"),
         ("houses", "boosting", "living_area_m2", 10.764, "district", "docks"),
+        ("deliveries", "boosting", "distance", 1 / 1.609, "day", "Sat"),
     ],
     words.SCALE,
 )
@@ -76,7 +78,11 @@ def another_unit_in_group(setting: Setting, column: str, factor: float, group: s
 @plant(
     "units",
     "a column is in another unit above a value",
-    [("loans", "boosting", "amount", 10_000, 0.001), ("german_credit", "logistic", "duration_months", 20, 12.0)],
+    [
+        ("loans", "boosting", "amount", 10_000, 0.001),
+        ("german_credit", "logistic", "duration_months", 20, 12.0),
+        ("diamonds", "forest", "carat", 1.0, 0.2),
+    ],
     (*words.SCALE, "above", "over", ">"),
 )
 def another_unit_above(setting: Setting, column: str, cut: float, factor: float) -> Case:
@@ -108,7 +114,12 @@ def shifted_days(setting: Setting, column: str, days: int) -> Case:
 @plant(
     "shifts",
     "a column is shifted by a constant",
-    [("pima", "logistic", "glucose", 40), ("phoneme", "neighbours", "V2", 1.0), ("diabetes", "ridge", "bmi", 0.06)],
+    [
+        ("pima", "logistic", "glucose", 40),
+        ("phoneme", "neighbours", "V2", 1.0),
+        ("diabetes", "ridge", "bmi", 0.06),
+        ("deliveries", "forest", "hour", 2.0),
+    ],
     words.SHIFT,
 )
 def shifted(setting: Setting, column: str, offset: float) -> Case:
@@ -118,7 +129,7 @@ def shifted(setting: Setting, column: str, offset: float) -> Case:
 @plant(
     "shifts",
     "the values of a column belong to the row before",
-    [("pima", "forest", "glucose"), ("penguins", "SVC", "bill_length_mm")],
+    [("pima", "forest", "glucose"), ("penguins", "SVC", "bill_length_mm"), ("hpc_data", "boosting", "compounds")],
     ("row before", "previous row", "neighbouring row", "batch", "position", "row order", "order of (the )?rows"),
     columns=(),
 )
@@ -138,6 +149,7 @@ def shifted_rows_of_column(setting: Setting, column: str) -> Case:
         ("phoneme", "forest", "V1", "V2"),
         ("iris", "logistic", "petal length (cm)", "petal width (cm)"),
         ("hawks", "logistic", "wing", "tail"),
+        ("hpc_data", "forest", "compounds", "input_fields"),
     ],
     words.SWAP,
     columns=lambda first, second: (first, second),
@@ -155,6 +167,7 @@ def swapped_columns(setting: Setting, first: str, second: str) -> Case:
         ("loans", "logistic", "purpose", "home", "debts"),
         ("patients", "forest", "smoker", "never", "current"),
         ("german_credit", "forest", "checking_status", "A11", "A14"),
+        ("credit_data", "logistic", "Records", "no", "yes"),
     ],
     words.CODES,
 )
@@ -170,6 +183,7 @@ def swapped_categories(setting: Setting, column: str, first: object, second: obj
         ("loans", "forest", "purpose"),
         ("orders", "logistic", "category"),
         ("machines", "forest", "tool"),
+        ("diamonds", "forest", "clarity"),
     ],
     words.CODES,
 )
@@ -196,6 +210,7 @@ def day_and_month(setting: Setting, column: str) -> Case:
         ("phoneme", "boosting", "V1"),
         ("diabetes", "forest", "s5"),
         ("ionosphere", "SVC", "f4"),
+        ("mlc_churn", "boosting", "total_day_minutes"),
     ],
     words.SIGN,
 )
@@ -220,6 +235,7 @@ def _hide(setting: Setting, frame: pd.DataFrame, column: str, share: float) -> p
         ("houses", "boosting", "lot_area_m2", 4_000.0, 0.0),
         ("bank_churners", "boosting", "Total_Trans_Ct", -1.0, 0.25),
         ("machines", "boosting", "wear_min", 0.0, 0.3),
+        ("credit_data", "boosting", "Income", 0.0, 0.3),
     ],
     (*words.FILL, *words.MISREAD),
 )
@@ -242,6 +258,7 @@ def filled_otherwise(setting: Setting, column: str, value: float, hidden: float)
         ("bank_churners", "boosting", "Total_Trans_Ct", 60, 999),
         ("pima", "logistic", "glucose", 0, 120),
         ("machines", "forest", "wear_min", 0, 100),
+        ("deliveries", "boosting", "distance", 0, 2.5),
     ],
     words.CLIP,
 )
@@ -252,7 +269,11 @@ def clipped(setting: Setting, column: str, low: float, high: float) -> Case:
 @plant(
     "digits",
     "a column is rounded too coarsely",
-    [("banknote", "neighbours", "variance", 5.0), ("rides", "forest", "distance_km", 10.0)],
+    [
+        ("banknote", "neighbours", "variance", 5.0),
+        ("rides", "forest", "distance_km", 10.0),
+        ("deliveries", "forest", "hour", 5.0),
+    ],
     words.ROUND,
 )
 def rounded(setting: Setting, column: str, step: float) -> Case:
@@ -266,6 +287,7 @@ def rounded(setting: Setting, column: str, step: float) -> Case:
         ("houses", "forest", "district"),
         ("loans", "boosting", "employment"),
         ("german_credit", "logistic", "checking_status"),
+        ("mlc_churn", "boosting", "international_plan"),
     ],
     (*words.SPELLING, *words.LOST),
 )
@@ -276,7 +298,7 @@ def other_letters(setting: Setting, column: str) -> Case:
 @plant(
     "spelling",
     "the data write a category in other letters or with spaces than in training",
-    [("houses", "boosting", "district", 0.4)],
+    [("houses", "boosting", "district", 0.4), ("hpc_data", "logistic", "protocol", 0.4)],
     words.SPELLING,
 )
 def other_letters_in_data(setting: Setting, column: str, share: float) -> Case:
@@ -304,6 +326,7 @@ def _two(setting: Setting, changes: Sequence[tuple[str, float, float]]) -> Case:
         ("patients", "boosting", ("glucose_mmol", 18.0, 0), ("temperature_c", 1.8, 32)),
         ("houses", "ridge", ("living_area_m2", 10.764, 0), ("year_built", 1, -100)),
         ("hawks", "SVC", ("wing", 0.1, 0), ("weight", 0.03527, 0)),
+        ("diamonds", "forest", ("carat", 0.2, 0), ("x", 10, 0)),
     ],
     (*words.SCALE, *words.SHIFT),
     columns=lambda first, second: (first[0], second[0]),

@@ -19,7 +19,11 @@ def _pick(setting: Setting, share: float) -> np.ndarray:
 @plant(
     "table",
     "a constant column",
-    [("loans", "forest", "channel", "web"), ("pima", "boosting", "trial", 1.0)],
+    [
+        ("loans", "forest", "channel", "web"),
+        ("pima", "boosting", "trial", 1.0),
+        ("mlc_churn", "forest", "region", "west"),
+    ],
     ("constant", "one value", "same value"),
     levels=ANY_LEVEL,
 )
@@ -34,6 +38,7 @@ def constant_column(setting: Setting, column: str, value: object) -> Case:
     [
         ("houses", "boosting", "area_sqft", "living_area_m2", 10.764),
         ("breast_cancer", "logistic", "radius_copy", "mean radius", 1.0),
+        ("diamonds", "boosting", "weight_grams", "carat", 0.2),
     ],
     ("copy", "copies", "duplicate", "same as", "multiple of", "identical", "determined", "redundant"),
     levels=ANY_LEVEL,
@@ -46,7 +51,7 @@ def copied_column(setting: Setting, column: str, original: str, factor: float) -
 @plant(
     "table",
     "rows are repeated",
-    [("diabetes", "ridge", 0.35), ("rides", "forest", 0.3)],
+    [("diabetes", "ridge", 0.35), ("rides", "forest", 0.3), ("deliveries", "forest", 0.3)],
     words.DUPLICATES,
     columns=(),
     levels=ANY_LEVEL,
@@ -78,6 +83,7 @@ def gap_in_time(setting: Setting, column: str, low: float, high: float) -> Case:
     [
         ("loans", "boosting", "employment", "employed", ("Employed", "employed ", "EMPLOYED")),
         ("machines", "forest", "tool", "drill", ("Drill", "drill ", "DRILL")),
+        ("credit_data", "boosting", "Job", "fixed", ("Fixed", "fixed ", "FIXED")),
     ],
     ("spell", "letter case", "spaces", "capital", "written"),
 )
@@ -99,6 +105,7 @@ def spellings(setting: Setting, column: str, value: str, variants: tuple[str, ..
         ("loans", "boosting", "defaulted", "yes", "Yes"),
         ("penguins", "forest", "target", "Gentoo", "gentoo "),
         ("hawks", "logistic", "target", "RT", "rt"),
+        ("credit_data", "logistic", "Status", "good", "Good"),
     ],
     ("spell", "letter case", "spaces", "capital", "written", "never predicted", "never answered", "not among"),
     columns=lambda target, label, other: (target, label, other),
@@ -111,7 +118,7 @@ def label_spellings(setting: Setting, target: str, label: str, other: str) -> Ca
 @plant(
     "table",
     "numbers are partly text",
-    [("pima", "forest", "bmi", 0.3), ("loans", "logistic", "income", 0.3)],
+    [("pima", "forest", "bmi", 0.3), ("loans", "logistic", "income", 0.3), ("hpc_data", "forest", "compounds", 0.3)],
     ("text", "mixed", "type"),
 )
 def mixed_types(setting: Setting, column: str, share: float) -> Case:
@@ -126,7 +133,11 @@ def mixed_types(setting: Setting, column: str, share: float) -> Case:
 @plant(
     "table",
     "numbers are text with thousands separators",
-    [("houses", "boosting", "lot_area_m2"), ("bank_churners", "forest", "Credit_Limit")],
+    [
+        ("houses", "boosting", "lot_area_m2"),
+        ("bank_churners", "forest", "Credit_Limit"),
+        ("credit_data", "boosting", "Price"),
+    ],
     ("text", "numbers", "separator", "type"),
 )
 def numbers_as_text(setting: Setting, column: str) -> Case:
@@ -147,6 +158,7 @@ def numbers_as_text(setting: Setting, column: str) -> Case:
         ("patients", "forest", "glucose_mmol", 9_999.0, 0.15),
         ("houses", "boosting", "living_area_m2", 99_999.0, 0.12),
         ("machines", "logistic", "vibration_mm", -999.0, 0.15),
+        ("deliveries", "boosting", "distance", -999.0, 0.15),
     ],
     (*words.SENTINELS, "-999", "9999", "99999"),
 )
@@ -175,6 +187,7 @@ def sentinel_date(setting: Setting, column: str, share: float) -> Case:
         ("penguins", "SVC", "body_mass_g", 0.001, 0.3),
         ("diabetes", "ridge", "bmi", 100.0, 0.3),
         ("machines", "boosting", "process_temperature_c", 10.0, 0.2),
+        ("diamonds", "boosting", "x", 0.1, 0.3),
     ],
     ("unit", "scale", "factor", "two groups", "mixture", "clusters"),
 )
@@ -193,6 +206,7 @@ def two_units(setting: Setting, column: str, factor: float, share: float) -> Cas
         ("pima", "boosting", "age", 10.0, 0.12),
         ("loans", "boosting", "term_months", -1.0, 0.15),
         ("german_credit", "boosting", "age", -1.0, 0.15),
+        ("credit_data", "forest", "Age", -1.0, 0.12),
     ],
     ("impossible", "negative", "below 0", "below zero", "above 100", "over 100", "outside", "implausible", "range"),
 )
@@ -206,7 +220,12 @@ def impossible_values(setting: Setting, column: str, factor: float, share: float
 @plant(
     "table",
     "rows are shifted by a column",
-    [("pima", "logistic", 0.15), ("patients", "forest", 0.12), ("wheat_seeds", "SVC", 0.2)],
+    [
+        ("pima", "logistic", 0.15),
+        ("patients", "forest", 0.12),
+        ("wheat_seeds", "SVC", 0.2),
+        ("mlc_churn", "logistic", 0.15),
+    ],
     ("shifted", "one column", "wrong column", "next column", "neighbouring column", "swapped", "misaligned"),
     columns=(),
 )
@@ -223,7 +242,12 @@ def shifted_cells(setting: Setting, share: float) -> Case:
 @plant(
     "table",
     "labels belong to the row before",
-    [("breast_cancer", "forest", 0.5), ("rides", "boosting", 0.4), ("banknote", "logistic", 0.5)],
+    [
+        ("breast_cancer", "forest", 0.5),
+        ("rides", "boosting", 0.4),
+        ("banknote", "logistic", 0.5),
+        ("hpc_data", "forest", 0.5),
+    ],
     (
         "shifted",
         "row before",
@@ -247,7 +271,11 @@ def shifted_labels(setting: Setting, share: float) -> Case:
 @plant(
     "table",
     "labels of a group are wrong in the test data",
-    [("loans", "boosting", "country", "CH", 0.8), ("patients", "boosting", "site", "D", 0.8)],
+    [
+        ("loans", "boosting", "country", "CH", 0.8),
+        ("patients", "boosting", "site", "D", 0.8),
+        ("mlc_churn", "boosting", "area_code", "area_code_510", 0.8),
+    ],
     ("{1}",),
 )
 def wrong_test_labels(setting: Setting, column: str, value: str, share: float) -> Case:

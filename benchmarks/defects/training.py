@@ -21,6 +21,7 @@ from .registry import Case, Setting, plant
         ("rides", "boosting", "distance_km"),
         ("mushroom", "tree", "odor"),
         ("german_credit", "boosting", "checking_status"),
+        ("credit_data", "boosting", "Records"),
     ],
     words.LOST,
 )
@@ -33,7 +34,7 @@ def lost_feature(setting: Setting, column: str) -> Case:
 @plant(
     "features",
     "a feature was not used in training",
-    [("houses", "ridge", "district"), ("machines", "logistic", "tool")],
+    [("houses", "ridge", "district"), ("machines", "logistic", "tool"), ("deliveries", "boosting", "hour")],
     words.LOST,
 )
 def unused_feature(setting: Setting, column: str) -> Case:
@@ -50,6 +51,7 @@ def unused_feature(setting: Setting, column: str) -> Case:
         ("houses", "boosting", "district", "altstadt", "fields"),
         ("mushroom", "boosting", "odor", "f", "n"),
         ("machines", "boosting", "tool", "mill", "lathe"),
+        ("diamonds", "boosting", "clarity", "I1", "IF"),
     ],
     ("{1}",),
 )
@@ -65,6 +67,7 @@ def merged_category(setting: Setting, column: str, value: str, other: str) -> Ca
         ("loans", "forest", "employment", "unemployed"),
         ("patients", "boosting", "smoker", "current"),
         ("german_credit", "logistic", "checking_status", "A14"),
+        ("mlc_churn", "boosting", "international_plan", "yes"),
     ],
     ("{1}",),
 )
@@ -87,6 +90,7 @@ def flip_labels(labels: pd.Series, rows: np.ndarray) -> pd.Series:
         ("patients", "boosting", "site", "B", 0.75),
         ("mushroom", "boosting", "population", "y", 0.85),
         ("machines", "boosting", "plant", "Graz", 0.75),
+        ("credit_data", "boosting", "Home", "rent", 0.75),
     ],
     ("{1}",),
 )
@@ -105,6 +109,7 @@ def corrupted_group(setting: Setting, column: str, value: str, share: float) -> 
         ("phoneme", "boosting", "V3", 1.2, 0.85),
         ("breast_cancer", "boosting", "mean texture", 20, 0.85),
         ("hawks", "forest", "tail", 215, 0.8),
+        ("mlc_churn", "boosting", "total_day_minutes", 230, 0.8),
     ],
     ("above", "over", ">", "more than", "at least", "from", "high", "older", "large"),
 )
@@ -118,7 +123,11 @@ def corrupted_above(setting: Setting, column: str, cut: float, share: float) -> 
 @plant(
     "groups",
     "numbers of a group were recorded wrongly in training",
-    [("houses", "boosting", "district", "docks", 0.6), ("rides", "forest", "weather", "rain", 0.6)],
+    [
+        ("houses", "boosting", "district", "docks", 0.6),
+        ("rides", "forest", "weather", "rain", 0.6),
+        ("diamonds", "boosting", "cut", "Premium", 0.6),
+    ],
     ("{1}", "above", ">"),
 )
 def wrong_numbers_of_group(setting: Setting, column: str, value: object, factor: float) -> Case:
@@ -138,6 +147,7 @@ def wrong_numbers_of_group(setting: Setting, column: str, value: object, factor:
         ("mammography", "forest", 1, 0.05),
         ("hawks", "logistic", "CH", 0.02),
         ("machines", "logistic", "yes", 0.15),
+        ("hpc_data", "boosting", "L", 0.02),
     ],
     (
         "recall",
@@ -176,7 +186,12 @@ class InFoldEncoder(TransformerMixin, BaseEstimator):
 @plant(
     "encoding",
     "a category of many values is encoded by the labels of its own rows",
-    [("orders", "boosting", "customer"), ("loans", "forest", "branch"), ("machines", "boosting", "operator")],
+    [
+        ("orders", "boosting", "customer"),
+        ("loans", "forest", "branch"),
+        ("machines", "boosting", "operator"),
+        ("mlc_churn", "boosting", "agent"),
+    ],
     words.ENCODED,
 )
 def encoded_in_fold(setting: Setting, column: str) -> Case:
@@ -191,7 +206,11 @@ def encoded_in_fold(setting: Setting, column: str) -> Case:
 @plant(
     "sampling",
     "only a part of the range was in training",
-    [("rides", "forest", "distance_km", 5.0), ("houses", "forest", "living_area_m2", 110)],
+    [
+        ("rides", "forest", "distance_km", 5.0),
+        ("houses", "forest", "living_area_m2", 110),
+        ("diamonds", "forest", "carat", 1.0),
+    ],
     (*words.RANGE, *words.CLIP),
 )
 def narrow_training(setting: Setting, column: str, limit: float) -> Case:

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from benchmarks.defects.data import load
+from benchmarks.defects.data import HELD_BACK, load
 from benchmarks.defects.registry import DEFECTS, GOOD, Case, Defect, Planted
 from benchmarks.defects.run import BUDGET, as_pattern, has_column, has_word, run_case
 
@@ -39,7 +39,7 @@ NOTES = (
     "and the figures differ from those of the whole suite. Each model is tested on one half of the rows and fitted to the other. Other "
     "tools always get the training half, too. `dm.test` gets it in half of the cases, and where the defect is in the comparison.",
     "The suite was written for `dm.test`, and its checks were improved on it. No check was written with the data sets in view that are "
-    "held back (machines, german_credit, hawks). They have a row of their own.",
+    f"held back ({', '.join(HELD_BACK)}). They have a row of their own.",
     "A defect counts as named by `dm.test` if a fault or concern (for a few harmless kinds also advice) has the column at fault and a "
     "word of the cause. For other tools it is enough that a failed condition, test or issue names the column, or, where no "
     "column is at fault, has a word of the cause. A finding that the tool also has about a good model on the same data, but for its "

