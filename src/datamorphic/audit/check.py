@@ -40,6 +40,7 @@ class CheckBudget:
     """The budget of one running check, and what it has spent."""
 
     budget: Budget  # the share of the check
+    requested: bool = False  # by name: then it may take its time
     clock: BudgetClock = field(default_factory=BudgetClock.start_new)  # of the audit
     counter: CallCounter = field(default_factory=CallCounter)  # the runs and model calls so far
     _start_seconds: float = field(init=False)
@@ -224,14 +225,15 @@ def run_checks(
         """Run one check, and return whether to continue."""
         for observer in observers:
             observer.begin(check, done, part * (1 - done))
-        max_share = 1.0 if check.name in requested_names else check.max_share
+        requested = check.name in requested_names
+        max_share = 1.0 if requested else check.max_share
         earlier = outcomes.get(check.name)
         if earlier is not None and context.clock.budget.seconds:
             max_share = max(0.0, max_share - earlier.seconds / context.clock.budget.seconds)
-        outcome = _run_check(context, check, part, max_share, outcomes)
+        outcome = _run_check(context, check, part, max_share, requested, outcomes)
         while _has_given_up_early(context, outcome, part) and part < MAX_EXTRA_PART:
             part = min(2 * part, MAX_EXTRA_PART)
-            outcome = _join_attempts(outcome, _run_check(context, check, part, max_share, outcomes))
+            outcome = _join_attempts(outcome, _run_check(context, check, part, max_share, requested, outcomes))
         outcomes[check.name] = outcome if earlier is None else _join_attempts(earlier, outcome)
         context.suspect_columns(outcomes[check.name].defects)
         for observer in observers:
@@ -299,11 +301,11 @@ def _is_skipped(context: CheckContext, check: Check) -> bool:
 
 
 def _run_check(
-    context: CheckContext, check: Check, part: float, max_share: float, outcomes: Mapping[str, Outcome]
+    context: CheckContext, check: Check, part: float, max_share: float, requested: bool, outcomes: Mapping[str, Outcome]
 ) -> Outcome:
     """Run a check within a part of what is left of the budget, at most `max_share` of the whole."""
     clock = context.clock
-    start_seconds, budget = clock.seconds, CheckBudget(Budget(), clock)
+    start_seconds, budget = clock.seconds, CheckBudget(Budget(), clock=clock)
 
     def build_outcome(state: OutcomeState, result: CheckFindings) -> Outcome:
         return Outcome(
@@ -332,7 +334,7 @@ def _run_check(
             return skip("budget spent", "the budget was spent before its turn")
         clock.import_libraries(check.libraries)
         start_seconds = clock.seconds
-        budget = CheckBudget(clock.share(part, max_share, check.own_seconds), clock)
+        budget = CheckBudget(clock.share(part, max_share, check.own_seconds), requested, clock)
         limit = clock.limit(_add_overtime(budget.budget.seconds, clock.share(1.0).seconds))
         try:
             query_dependent = context.query_dependent

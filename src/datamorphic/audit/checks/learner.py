@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, TypeVar
@@ -43,6 +44,8 @@ MIN_LABELLED_ROWS = 12
 MAX_CLUSTER_SETS, MIN_CLUSTER_ROWS = 3, 30  # parts of the data that a clusterer is fitted to, and rows per part
 FIRST_FIT_BUDGET_PART = 0.5  # for the fit to the data themselves, which is made once
 FITS_PER_RELATION = 1.2  # of the same length, at least; more if a violation is found
+MAX_HYPOTHESES_PART = 0.1  # of the time of all checks before, since a hypothesis describes and cannot find a fault
+MIN_HYPOTHESES_SECONDS = 1.0  # for them, however short the checks before were
 THREAD_PARAMETERS = ("n_jobs", "thread_count", "num_threads")  # of scikit-learn, XGBoost and LightGBM; of CatBoost
 
 
@@ -97,24 +100,32 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
     with budget.limit(FIRST_FIT_BUDGET_PART):  # there is no way to know how long a fit takes before the first one
         source_outputs = {False: answer(ask(source))}  # by whether scores are needed
     fit_seconds = context.clock.seconds - start_seconds
-    findings, body, tried_count, untried_names = [], [], 0, []
+    hypotheses_seconds = _share_time_of_hypotheses(budget, start_seconds)
+    findings, body, tried_count, untried_names, left_out_count = [], [], 0, [], 0
+
+    def list_relation(name: str, note: str, judged: str = "–", violated: str = "–") -> None:
+        body.append([name, relations[name].statement, _format_necessity(requirements[name]), judged, violated, note])
+
     for name in names:
         relation, requirement = relations[name], requirements[name]
         reason = subject.find_obstacle(relation, data)
         if reason:
-            body.append([name, relation.statement, _format_necessity(requirement), "–", "–", reason])
+            list_relation(name, reason)
             continue
-        seconds_left = budget.seconds_left
-        if budget.spent or (seconds_left is not None and seconds_left < FITS_PER_RELATION * fit_seconds):
+        relation_seconds, seconds_left = FITS_PER_RELATION * fit_seconds, budget.seconds_left
+        if budget.spent or (seconds_left is not None and seconds_left < relation_seconds):
             untried_names.append(name)
-            body.append(
-                [name, relation.statement, _format_necessity(requirement), "–", "–", "not tried: there was no time"]
-            )
+            list_relation(name, "not tried: there was no time")
+            continue
+        if not requirement.necessary and hypotheses_seconds < relation_seconds:
+            left_out_count += 1
+            list_relation(name, 'left out to save time: only=["learning"] tries it')
             continue
         strictness = (
             requirement.strictness if requirement.strictness in ("class_exact", "score_exact") else "class_exact"
         )
         judging = JudgingOptions(strictness, seed=context.seed)
+        relation_start_seconds = context.clock.seconds
         try:
             with budget.limit():
                 if judging.needs_scores not in source_outputs:
@@ -135,14 +146,14 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
                 result = answer(flow)
         except BudgetSpent:
             untried_names.append(name)
-            body.append(
-                [name, relation.statement, _format_necessity(requirement), "–", "–", "not tried: there was no time"]
-            )
+            list_relation(name, "not tried: there was no time")
             continue
         tried_count += 1
+        if not requirement.necessary:
+            hypotheses_seconds -= context.clock.seconds - relation_start_seconds
         violated, judged = result.count(VIOLATED), result.count(VIOLATED) + result.count(HOLDS)
         note = result.message if result.count(UNDEFINED) else requirement.reason
-        body.append([name, relation.statement, _format_necessity(requirement), f"{judged:,}", f"{violated:,}", note])
+        list_relation(name, note, f"{judged:,}", f"{violated:,}")
         if violated and requirement.necessary:
             build_finding = _build_cluster_finding if clusters else _build_finding
             findings.append(build_finding(name, relation.statement, requirement.reason, result, violated, judged))
@@ -163,15 +174,23 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
     )
     if untried_names and not tried_count:
         raise BudgetSpent("there was no time to train the learner twice")
-    basis = f"{pluralise(tried_count, 'relation')}, trained on {pluralise(len(data.x), 'row')} at a time"
     untried_necessary = [name for name in untried_names if requirements[name].necessary]
-    if untried_names:
-        basis += f"; there was no time for {len(untried_names)} more"
-        if untried_necessary:
-            basis += f", {len(untried_necessary)} of them necessary"
+    basis = (
+        f"{pluralise(tried_count, 'relation')}, trained on {pluralise(len(data.x), 'row')} at a time"
+        + (f"; {pluralise(left_out_count, 'hypothesis', 'hypotheses')} left out to save time" if left_out_count else "")
+        + (f"; there was no time for {len(untried_names)} more" if untried_names else "")
+        + (f", {len(untried_necessary)} of them necessary" if untried_necessary else "")
+    )
     return CheckFindings(
         basis=basis, findings=findings, sections=[section], skip_reason="budget spent" if untried_necessary else ""
     )
+
+
+def _share_time_of_hypotheses(budget: CheckBudget, seconds_before: float) -> float:
+    """Return the seconds for relations that only describe the learner: few after a short test, unless they are asked for."""
+    if budget.requested or budget.budget.seconds is None:
+        return math.inf
+    return max(MIN_HYPOTHESES_SECONDS, MAX_HYPOTHESES_PART * seconds_before)
 
 
 def _use_one_thread(learner: BaseEstimator) -> BaseEstimator:
