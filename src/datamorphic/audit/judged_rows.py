@@ -7,12 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..core.result import Example
 from ..space.points import Points
+from .case_text import extract_case, format_answer, format_case, format_label, to_plain, to_plain_answer
 from .context import CheckContext
 from .labels import align_labels
 from .reference_model import MIN_REFERENCE_ROWS, ReferenceModel
 
 Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -27,6 +30,10 @@ class JudgedRows:
     labels: npt.NDArray[np.object_]
     numbers: Floats  # the labels of the data if they are numbers, 0 for classes
     numeric: bool
+
+    def find_clearest_row(self, rows: Mask) -> int:
+        """Return which of some rows the model gets most wrong, and the reference model right."""
+        return int(np.flatnonzero(rows)[(self.errors - self.reference_errors)[rows].argmax()])
 
 
 def collect_judged_rows(context: CheckContext, reference: ReferenceModel) -> JudgedRows | None:
@@ -63,4 +70,17 @@ def collect_judged_rows(context: CheckContext, reference: ReferenceModel) -> Jud
         labels=labels,
         numbers=numbers,
         numeric=not reference.classes,
+    )
+
+
+def build_example(context: CheckContext, data: JudgedRows, row: int) -> Example:
+    """Return a row with its answer, although its label is another one."""
+    assert context.answers is not None
+    case, answer_row = extract_case(data.points, row), int(data.answer_rows[row])
+    answer, label = format_answer(context.answers, answer_row), format_label(to_plain(data.labels[row]))
+    return Example(
+        text=f"{format_case(case)}: {answer}, although its label is {label}",
+        case=case,
+        answer=to_plain_answer(context.answers, answer_row),
+        row=int(data.rows[row]),
     )

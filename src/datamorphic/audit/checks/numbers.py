@@ -553,7 +553,7 @@ def _build_examples(context: CheckContext, numbers: _Numbers, rows: Rows) -> tup
 
 def _build_judged_examples(context: CheckContext, data: JudgedRows, rows: Mask) -> tuple[Example, ...]:
     """Return the row that the quick model predicts better by most."""
-    row = int(np.flatnonzero(rows)[(data.errors - data.reference_errors)[rows].argmax()])
+    row = data.find_clearest_row(rows)
     return (_build_example(context, int(data.rows[row]), int(data.answer_rows[row]), float(data.numbers[row])),)
 
 

@@ -12,9 +12,10 @@ from ..._stats import Z_95, compute_wilson_interval
 from ..._text import format_percent, pluralise
 from ...core.result import Example, Finding, Measure, count_rows, format_share
 from ...reporting.document import Section, Table
-from ..case_text import extract_case, format_answer, format_case, format_label, to_plain, to_plain_answer
+from ..case_text import format_label, to_plain
 from ..check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check
 from ..context import CheckContext
+from ..judged_rows import build_example
 from ..labels import UNMATCHED_LABELS
 from ..plain_models import find_similar_models
 from ..reference_model import MIN_REFERENCE_ROWS
@@ -319,19 +320,10 @@ def _advise(rivals: Rivals, section: Section) -> list[Finding]:
 
 def _build_example(context: CheckContext, rivals: Rivals, missed: Mask) -> Example:
     """Return a missed row whose label the quick model finds most probable."""
-    assert context.answers is not None
     assert rivals.probabilities is not None
-    data = rivals.data
     rows = np.flatnonzero(missed)
     row = int(rows[rivals.probabilities[rows, rivals.labels[rows].astype(np.intp)].argmax()])
-    case, answer_row = extract_case(data.points, row), int(data.answer_rows[row])
-    return Example(
-        text=f"{format_case(case)}: {format_answer(context.answers, answer_row)}, although its label is "
-        f"{format_label(to_plain(data.labels[row]))}",
-        case=case,
-        answer=to_plain_answer(context.answers, answer_row),
-        row=int(data.rows[row]),
-    )
+    return build_example(context, rivals.data, row)
 
 
 def _find_skip_reason(context: CheckContext) -> str:

@@ -11,13 +11,12 @@ import numpy.typing as npt
 
 from ..._stats import compute_wilson_interval
 from ..._text import format_percent, format_short, pluralise
-from ...core.result import Example, Finding, Measure, count_rows, format_share
+from ...core.result import Finding, Measure, count_rows, format_share
 from ...reporting.document import Section, Table
-from ..case_text import extract_case, format_answer, format_case, format_label, to_plain, to_plain_answer
 from ..check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check
 from ..conditions import RowCondition, build_conditions
 from ..context import CheckContext
-from ..judged_rows import JudgedRows
+from ..judged_rows import JudgedRows, build_example
 from ..labels import UNMATCHED_LABELS
 from ..reference_model import MIN_REFERENCE_ROWS
 from ..rivals import Rivals, collect_rivals, estimate_mean, get_explained_rows, mark_explained_rows
@@ -404,10 +403,6 @@ def _build_finding(
     count: int,
     total: int,
 ) -> Finding:
-    assert context.answers is not None
-    # The row that the model gets wrong and the reference model right.
-    row = int(np.flatnonzero(inside)[(data.errors - data.reference_errors)[inside].argmax()])
-    case, answer_row = extract_case(data.points, row), int(data.answer_rows[row])
     features = ", ".join(dict.fromkeys(data.points.space.names[condition.feature] for condition in group.conditions))
     if is_defect:
         remedy = (
@@ -429,15 +424,7 @@ def _build_finding(
         **count_rows(count, total),
         columns=tuple(dict.fromkeys(data.points.space.names[condition.feature] for condition in group.conditions)),
         explained_rows=None if data.numeric else int((2 * data.errors[group.inside] - 1).sum()),
-        examples=(
-            Example(
-                text=f"{format_case(case)}: {format_answer(context.answers, answer_row)}, although its label is "
-                f"{format_label(to_plain(data.labels[row]))}",
-                case=case,
-                answer=to_plain_answer(context.answers, answer_row),
-                row=int(data.rows[row]),
-            ),
-        ),
+        examples=(build_example(context, data, data.find_clearest_row(inside)),),
     )
 
 

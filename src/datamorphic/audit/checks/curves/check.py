@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ...._text import format_percent, format_short, join_names, pluralise
-from ....core.result import Example, Finding, count_rows
+from ....core.result import Finding, count_rows
 from ....errors import BudgetSpent
 from ....reporting.document import Section, Table
 from ....space.points import Points
-from ...case_text import extract_case, format_answer, format_case, format_label, to_plain, to_plain_answer
+from ...case_text import format_label, to_plain
 from ...check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check
 from ...context import CheckContext
+from ...judged_rows import build_example
 from ...labels import UNMATCHED_LABELS, to_label_texts
 from ...reference_model import MIN_REFERENCE_ROWS
 from ...responses import Response, Responses, measure_responses
@@ -571,26 +572,8 @@ def _build_finding(
         remedy=REMEDIES[blindness.kind].format(feature=response.feature),
         **count_rows(count, total),
         answer_changes=None,
-        examples=_build_examples(context, rivals, blindness.rows),
+        examples=(build_example(context, rivals.data, rivals.data.find_clearest_row(blindness.rows)),),
         sections=() if bins is None else (_draw(rivals, residuals, bins),),
-    )
-
-
-def _build_examples(context: CheckContext, rivals: Rivals, rows: Mask) -> tuple[Example, ...]:
-    """Return the concerned row with the largest error beyond the quick model's."""
-    assert context.answers is not None
-    data = rivals.data
-    excess = np.where(rows, data.errors - data.reference_errors, -np.inf)
-    row = int(excess.argmax())
-    case, answer_row = extract_case(data.points, row), int(data.answer_rows[row])
-    return (
-        Example(
-            text=f"{format_case(case)}: {format_answer(context.answers, answer_row)}, although its label is "
-            f"{format_label(to_plain(data.labels[row]))}",
-            case=case,
-            answer=to_plain_answer(context.answers, answer_row),
-            row=int(data.rows[row]),
-        ),
     )
 
 

@@ -8,14 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ...._text import format_percent, format_short, pluralise
-from ....core.result import Example, Finding, count_rows
+from ....core.result import Finding, count_rows
 from ....runs.flow import ask
 from ....space.features import Categorical
 from ....space.points import Rows
-from ...case_text import extract_case, format_answer, format_case, format_label, to_plain, to_plain_answer
+from ...case_text import format_label, to_plain
 from ...check import CheckBudget, get_facts, run_flow
 from ...context import CheckContext
 from ...edits import UNKNOWN_CATEGORY, set_column
+from ...judged_rows import build_example
 from ...responses import RELATIVE_ROUNDING, Response, Responses, encode_outputs
 from ...rivals import Rivals, estimate_mean, mark_explained_rows
 
@@ -81,10 +82,8 @@ def _is_costly(rivals: Rivals, inside: Mask) -> bool:
 def _build_finding(
     context: CheckContext, rivals: Rivals, responses: Responses, response: Response, inside: Mask
 ) -> Finding:
-    assert context.answers is not None
     data = rivals.data
-    row = int(np.flatnonzero(inside)[(data.errors - data.reference_errors)[inside].argmax()])
-    case, answer_row = extract_case(data.points, row), int(data.answer_rows[row])
+    row = data.find_clearest_row(inside)
     category = format_label(to_plain(data.points.frame[response.feature].iloc[row]))
     means = [float(errors[part].mean()) for errors, part in _list_errors(rivals, inside)]
     if data.numeric:
@@ -103,15 +102,7 @@ def _build_finding(
         "category to a known one on purpose, and let the encoder refuse categories that it does not know.",
         **count_rows(int(inside.sum()), len(inside)),
         answer_changes=None,
-        examples=(
-            Example(
-                text=f"{format_case(case)}: {format_answer(context.answers, answer_row)}, although its label is "
-                f"{format_label(to_plain(data.labels[row]))}",
-                case=case,
-                answer=to_plain_answer(context.answers, answer_row),
-                row=int(data.rows[row]),
-            ),
-        ),
+        examples=(build_example(context, data, row),),
     )
 
 

@@ -8,13 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ...._text import format_percent, format_short, join_names, pluralise
-from ....core.result import Example, Finding, count_rows
+from ....core.result import Finding, count_rows
 from ....errors import BudgetSpent, SystemFailed
 from ....reporting.document import Section, Table
-from ...case_text import extract_case, format_answer, format_case, format_label, to_plain, to_plain_answer
 from ...check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check
 from ...context import CheckContext
-from ...judged_rows import JudgedRows, collect_judged_rows
+from ...judged_rows import JudgedRows, build_example, collect_judged_rows
 from ...reference_model import ReferenceModel
 from ...responses import AnswerCodes
 from ...rivals import mark_explained_rows
@@ -210,7 +209,7 @@ def _build_group_finding(context: CheckContext, data: JudgedRows, costly: Costly
         "the other half.",
         **count_rows(count, total),
         columns=(data.points.space.names[group.column],),
-        examples=_build_examples(context, data, costly.rows),
+        examples=(build_example(context, data, data.find_clearest_row(costly.rows)),),
     )
 
 
@@ -240,7 +239,7 @@ def _build_relation_finding(
         f"{_strip(data, relation.error)}.{place} Both quick models were tested on rows that they were not fitted to.",
         **count_rows(count, total),
         columns=columns,
-        examples=_build_examples(context, data, relation.inside),
+        examples=(build_example(context, data, data.find_clearest_row(relation.inside)),),
     )
 
 
@@ -258,7 +257,7 @@ def _build_contradicted_finding(context: CheckContext, data: JudgedRows, group: 
         "reference, or are wrong. The group was found on half of the rows and tested on the other half.",
         **count_rows(count, total),
         columns=(name,),
-        examples=_build_examples(context, data, group.inside),
+        examples=(build_example(context, data, data.find_clearest_row(group.inside)),),
     )
 
 
@@ -271,22 +270,6 @@ def _count_wrong(data: JudgedRows, rows: Mask) -> tuple[int, int]:
     errors = data.errors[rows]
     wrong = errors > np.quantile(data.errors, 0.9) if data.numeric else errors > 0
     return int(wrong.sum()), len(errors)
-
-
-def _build_examples(context: CheckContext, data: JudgedRows, rows: Mask) -> tuple[Example, ...]:
-    """Return the row that the model gets most wrong and the quick model right."""
-    assert context.answers is not None
-    row = int(np.flatnonzero(rows)[(data.errors - data.reference_errors)[rows].argmax()])
-    case, answer_row = extract_case(data.points, row), int(data.answer_rows[row])
-    label = format_label(to_plain(data.labels[row]))
-    return (
-        Example(
-            text=f"{format_case(case)}: {format_answer(context.answers, answer_row)}, although its label is {label}",
-            case=case,
-            answer=to_plain_answer(context.answers, answer_row),
-            row=int(data.rows[row]),
-        ),
-    )
 
 
 def _build_advice(changed: list[Drift], section: Section, has_errors: bool) -> Finding:
