@@ -43,6 +43,28 @@ def test_a_relation_that_trains_per_case_uses_at_most_20_cases(monkeypatch):
     assert len(fit_sizes) <= 20 + 3  # and of the data themselves, with and without scores
 
 
+def test_hypotheses_are_left_out_to_save_time_unless_they_are_asked_for(monkeypatch):
+    from sklearn.naive_bayes import GaussianNB
+
+    monkeypatch.setattr("datamorphic.audit.checks.learner.MIN_HYPOTHESES_SECONDS", 0.0)
+    monkeypatch.setattr("datamorphic.audit.checks.learner.MAX_HYPOTHESES_PART", 0.0)
+    relations = {name: LEARNER_RELATIONS[name] for name in ("sample order", "MR-0", "MR-3.1", "MR-5.1")}
+    monkeypatch.setattr("datamorphic.audit.checks.learner.LEARNER_RELATIONS", relations)
+    iris = dm.data.load("iris")
+
+    def list_untried(**options):
+        result = dm.test(GaussianNB(), iris, target="target", progress=False, **options)
+        (outcome,) = [outcome for outcome in result.outcomes if outcome.check == "learning"]
+        assert outcome.state == "passed"
+        rows = outcome.sections[0].table.rows
+        return {row[2] for row in rows if row[5].startswith("left out")}, {row[2] for row in rows}
+
+    all_kinds = {"necessary", "hypothesis"}
+    assert list_untried(only="learning", budget="30s") == (set(), all_kinds)
+    assert list_untried(budget="20000 runs") == (set(), all_kinds)
+    assert list_untried(budget="30s") == ({"hypothesis"}, all_kinds)
+
+
 def test_a_clusterer_that_depends_on_the_order_of_its_rows_is_a_fault(monkeypatch):
     import numpy as np
     from sklearn.cluster import KMeans

@@ -111,6 +111,27 @@ def test_a_model_of_dates_is_tested_with_a_note():
     assert front.pairs["a.day"].dtype.kind in "if"
 
 
+def test_days_are_written_as_dates():
+    frame, (date, time) = read_dates(pd.DataFrame({"day": DAYS, "time": DAYS + pd.Timedelta("7h 3min")}))
+    assert [date.format_day(days) for days in frame["day"]] == [f"{day:%Y-%m-%d}" for day in DAYS]
+    assert [time.format_day(days) for days in frame["time"]] == [f"{day:%Y-%m-%d} 07:03" for day in DAYS]
+    assert date.format_day(1e9) == "1e+09 days after 2020-01-05"
+
+
+def test_examples_of_findings_show_dates_and_keep_days_for_the_model():
+    data = pd.DataFrame({"day": DAYS, "x": np.linspace(-1, 1, 40)})
+
+    def model(frame):
+        answers = np.where(frame["day"] > pd.Timestamp("2020-06-01"), "new", "old").astype(object)
+        answers[frame["x"].to_numpy() < -0.9] = None
+        return answers
+
+    result = dm.test(model, data, budget=None, only=["answers"], progress=False)
+    example = result.findings[0].examples[0]
+    assert "day 2020-01-05" in example.text
+    assert example.case["day"] == 0
+
+
 def test_dates_are_not_taken_for_identifiers():
     data = pd.DataFrame({"day": DAYS.dt.strftime("%d/%m/%Y"), "x": np.linspace(-1, 1, 40)})
     result = dm.test(

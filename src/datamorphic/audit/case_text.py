@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,12 +19,32 @@ from ..exploration.changes import format_answers, format_value
 from ..relations.algebra.base import JudgedGroups
 from ..reporting.marked_text import MarkedText, has_several_words
 from ..space.blocks import split_value_name
+from ..space.dates import DateColumn
 from ..space.outputs import Outputs
 from ..space.points import Batch
 from ..space.serialisation import value_to_json
 
 MAX_FEATURES_PER_CASE = 6
 MAX_TEXT_CHARACTERS = 300  # of a text with marked words
+_DATE_COLUMNS: ContextVar[Mapping[str, DateColumn]] = ContextVar("date_columns", default=MappingProxyType({}))
+
+
+@contextmanager
+def show_dates(columns: Iterable[DateColumn]) -> Iterator[None]:
+    """Write the days of these columns as dates in the texts that are made meanwhile."""
+    token = _DATE_COLUMNS.set({column.name: column for column in columns})
+    try:
+        yield
+    finally:
+        _DATE_COLUMNS.reset(token)
+
+
+def format_feature_value(name: str, value: object) -> str:
+    """Return the value of a feature as text, and days as a date."""
+    column = _DATE_COLUMNS.get().get(name)
+    if column is not None and isinstance(value, int | float) and math.isfinite(value):
+        return column.format_day(value)
+    return format_value(value)
 
 
 def format_answer(outputs: Outputs, row: int) -> str:
@@ -65,7 +89,7 @@ def format_case(case: Mapping[str, Any], limit: int = MAX_FEATURES_PER_CASE) -> 
     if blocks:
         texts = [f"{name} ({pluralise(len(values), 'value')})" for name, values in blocks.items()]
         return ", ".join([*texts, *([format_case(case, limit)] if case else [])])
-    text = ", ".join(f"{name} {format_value(value)}" for name, value in list(case.items())[:limit])
+    text = ", ".join(f"{name} {format_feature_value(name, value)}" for name, value in list(case.items())[:limit])
     return text + (f" and {pluralise(len(case) - limit, 'more feature')}" if len(case) > limit else "")
 
 
@@ -164,7 +188,7 @@ def format_change(name: str, before: object, after: object) -> str:
     """Return the change of a value in words; that of a text of several words with its words marked."""
     if has_several_words(before) and has_several_words(after):
         return f"{name} “{MarkedText.compare(str(before), str(after)).shorten(MAX_TEXT_CHARACTERS)}”"
-    return f"{name} from {format_value(before)} to {format_value(after)}"
+    return f"{name} from {format_feature_value(name, before)} to {format_feature_value(name, after)}"
 
 
 def format_label(value: object) -> str:

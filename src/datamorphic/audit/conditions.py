@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .._lazy import pd
 from .._text import format_short
 from ..space.dates import DateColumn
 from ..space.features import Categorical
@@ -76,10 +75,7 @@ def build_conditions(points: Points, min_rows: int, dates: Sequence[DateColumn] 
 
 
 def _format_threshold(threshold: float, date: DateColumn | None) -> str:
-    if date is None:
-        return format_short(float(threshold))
-    moment = date.first + pd.to_timedelta(threshold, unit="D")
-    return f"{moment:%Y-%m-%d}" if date.whole_days else f"{moment:%Y-%m-%d %H:%M}"
+    return format_short(float(threshold)) if date is None else date.format_day(float(threshold))
 
 
 def _build_text_masks(feature: Text, codes: Floats) -> list[tuple[str, Mask]]:

@@ -73,7 +73,7 @@ def collect_judged_rows(context: CheckContext, reference: ReferenceModel) -> Jud
     )
 
 
-def build_example(context: CheckContext, data: JudgedRows, row: int) -> Example:
+def build_judged_example(context: CheckContext, data: JudgedRows, row: int) -> Example:
     """Return a row with its answer, although its label is another one."""
     assert context.answers is not None
     case, answer_row = extract_case(data.points, row), int(data.answer_rows[row])

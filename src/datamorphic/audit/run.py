@@ -23,6 +23,7 @@ from ..space.constraints import Constraint
 from ..systems.estimator import Estimator
 from ..systems.torch_module import is_torch_module
 from .accuracy import describe_accuracy
+from .case_text import show_dates
 from .check import run_checks
 from .checks import CHECKS
 from .context import BudgetClock, CheckContext, TestedModel
@@ -77,6 +78,7 @@ def test(options: TestOptions, execution: Execution[CheckContext]) -> AuditResul
         Interrupts(INTERRUPT_GRACE_SECONDS) as interrupts,
         use_clock(ProcessorClock(slowdown)) if slowdown >= MIN_BUSY_SLOWDOWN else nullcontext(),
         use_journal(execution.journal),
+        show_dates(context.date_columns),
         AuditProgress(subject.name, clock, options.progress) as progress,
     ):
         context.known_failures = memory.load_known_failures(subject)

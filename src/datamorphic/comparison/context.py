@@ -16,7 +16,6 @@ from .._typing import DataLike
 from ..errors import ArgumentError
 from ..morphisms.stock import derive
 from ..morphisms.subject import SubjectUnderTest
-from ..space.dates import DateColumn
 from ..space.features import Categorical, Feature
 from ..space.outputs import Outputs
 from ..space.points import Batch, Points
@@ -150,11 +149,7 @@ class ComparisonContext:
         columns = [
             column for version in VERSIONS for column in getattr(self.get_subject(version).sut, "date_columns", ())
         ]
-        return {column.name: partial(_format_day, column) for column in columns}
-
-
-def _format_day(column: DateColumn, days: float) -> str:
-    return f"{column.first + pd.to_timedelta(days, unit='D'):%Y-%m-%d}"
+        return {column.name: column.format_day for column in columns}
 
 
 def join_subjects(

@@ -93,6 +93,14 @@ class DateColumn:
     whole_days: bool = True
     dtype: Any  # of the column
 
+    def format_day(self, days: float) -> str:
+        """Return the date that a number of days stands for, with the time if the column has times."""
+        try:
+            moment = self.first + pd.to_timedelta(round(days * SECONDS_PER_DAY), unit="s")
+        except (OverflowError, ValueError):  # beyond the dates of pandas
+            return f"{days:g} days after {self.first:%Y-%m-%d}"
+        return f"{moment:%Y-%m-%d}" if self.whole_days else f"{moment:%Y-%m-%d %H:%M}"
+
     @property
     def note(self) -> str:
         """A sentence for reports."""

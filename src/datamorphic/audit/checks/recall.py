@@ -15,7 +15,7 @@ from ...reporting.document import Section, Table
 from ..case_text import format_label, to_plain
 from ..check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check
 from ..context import CheckContext
-from ..judged_rows import build_example
+from ..judged_rows import build_judged_example
 from ..labels import UNMATCHED_LABELS
 from ..plain_models import find_similar_models
 from ..reference_model import MIN_REFERENCE_ROWS
@@ -323,7 +323,7 @@ def _build_example(context: CheckContext, rivals: Rivals, missed: Mask) -> Examp
     assert rivals.probabilities is not None
     rows = np.flatnonzero(missed)
     row = int(rows[rivals.probabilities[rows, rivals.labels[rows].astype(np.intp)].argmax()])
-    return build_example(context, rivals.data, row)
+    return build_judged_example(context, rivals.data, row)
 
 
 def _find_skip_reason(context: CheckContext) -> str:

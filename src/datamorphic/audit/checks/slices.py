@@ -16,7 +16,7 @@ from ...reporting.document import Section, Table
 from ..check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check
 from ..conditions import RowCondition, build_conditions
 from ..context import CheckContext
-from ..judged_rows import JudgedRows, build_example
+from ..judged_rows import JudgedRows, build_judged_example
 from ..labels import UNMATCHED_LABELS
 from ..reference_model import MIN_REFERENCE_ROWS
 from ..rivals import Rivals, collect_rivals, estimate_mean, get_explained_rows, mark_explained_rows
@@ -424,7 +424,7 @@ def _build_finding(
         **count_rows(count, total),
         columns=tuple(dict.fromkeys(data.points.space.names[condition.feature] for condition in group.conditions)),
         explained_rows=None if data.numeric else int((2 * data.errors[group.inside] - 1).sum()),
-        examples=(build_example(context, data, data.find_clearest_row(inside)),),
+        examples=(build_judged_example(context, data, data.find_clearest_row(inside)),),
     )
 
 

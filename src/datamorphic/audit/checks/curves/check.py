@@ -16,7 +16,7 @@ from ....space.points import Points
 from ...case_text import format_label, to_plain
 from ...check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check
 from ...context import CheckContext
-from ...judged_rows import build_example
+from ...judged_rows import build_judged_example
 from ...labels import UNMATCHED_LABELS, to_label_texts
 from ...reference_model import MIN_REFERENCE_ROWS
 from ...responses import Response, Responses, measure_responses
@@ -572,7 +572,7 @@ def _build_finding(
         remedy=REMEDIES[blindness.kind].format(feature=response.feature),
         **count_rows(count, total),
         answer_changes=None,
-        examples=(build_example(context, rivals.data, rivals.data.find_clearest_row(blindness.rows)),),
+        examples=(build_judged_example(context, rivals.data, rivals.data.find_clearest_row(blindness.rows)),),
         sections=() if bins is None else (_draw(rivals, residuals, bins),),
     )
 

@@ -16,7 +16,7 @@ from ...case_text import format_label, to_plain
 from ...check import CheckBudget, get_facts, run_flow
 from ...context import CheckContext
 from ...edits import UNKNOWN_CATEGORY, set_column
-from ...judged_rows import build_example
+from ...judged_rows import build_judged_example
 from ...responses import RELATIVE_ROUNDING, Response, Responses, encode_outputs
 from ...rivals import Rivals, estimate_mean, mark_explained_rows
 
@@ -102,7 +102,7 @@ def _build_finding(
         "category to a known one on purpose, and let the encoder refuse categories that it does not know.",
         **count_rows(int(inside.sum()), len(inside)),
         answer_changes=None,
-        examples=(build_example(context, data, row),),
+        examples=(build_judged_example(context, data, row),),
     )
 
 

@@ -13,7 +13,7 @@ from ....errors import BudgetSpent, SystemFailed
 from ....reporting.document import Section, Table
 from ...check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check
 from ...context import CheckContext
-from ...judged_rows import JudgedRows, build_example, collect_judged_rows
+from ...judged_rows import JudgedRows, build_judged_example, collect_judged_rows
 from ...reference_model import ReferenceModel
 from ...responses import AnswerCodes
 from ...rivals import mark_explained_rows
@@ -209,7 +209,7 @@ def _build_group_finding(context: CheckContext, data: JudgedRows, costly: Costly
         "the other half.",
         **count_rows(count, total),
         columns=(data.points.space.names[group.column],),
-        examples=(build_example(context, data, data.find_clearest_row(costly.rows)),),
+        examples=(build_judged_example(context, data, data.find_clearest_row(costly.rows)),),
     )
 
 
@@ -239,7 +239,7 @@ def _build_relation_finding(
         f"{_strip(data, relation.error)}.{place} Both quick models were tested on rows that they were not fitted to.",
         **count_rows(count, total),
         columns=columns,
-        examples=(build_example(context, data, data.find_clearest_row(relation.inside)),),
+        examples=(build_judged_example(context, data, data.find_clearest_row(relation.inside)),),
     )
 
 
@@ -257,7 +257,7 @@ def _build_contradicted_finding(context: CheckContext, data: JudgedRows, group: 
         "reference, or are wrong. The group was found on half of the rows and tested on the other half.",
         **count_rows(count, total),
         columns=(name,),
-        examples=(build_example(context, data, data.find_clearest_row(group.inside)),),
+        examples=(build_judged_example(context, data, data.find_clearest_row(group.inside)),),
     )
 
 

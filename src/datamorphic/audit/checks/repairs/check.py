@@ -9,7 +9,6 @@ from ....core.result import Example, Finding, count_rows
 from ....errors import BudgetSpent
 from ....reporting.document import Section, Table
 from ....runs.flow import ask
-from ....space.dates import restore_dates
 from ....space.points import Rows
 from ...case_text import extract_row, format_answer, format_change, to_plain_answer
 from ...check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check, run_flow
@@ -250,9 +249,7 @@ def _build_examples(search: RepairSearch, repair: Repair) -> tuple[Example, ...]
     before, after = extract_row(frame, 0), extract_row(changed, 0)
     values = {name: after[name] for name in repair.columns if after[name] != before[name]}
     old, new = format_answer(search.context.answers, int(data.answer_rows[row])), format_answer(outputs, 0)
-    dates = search.context.date_columns
-    old_row, new_row = (extract_row(restore_dates(rows, dates), 0) for rows in (frame, changed))
-    text = ", ".join(format_change(name, old_row[name], new_row[name]) for name in values)
+    text = ", ".join(format_change(name, before[name], value) for name, value in values.items())
     return (
         Example(
             text=f"{text}: {old} becomes {new}",

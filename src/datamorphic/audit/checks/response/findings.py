@@ -7,7 +7,6 @@ from functools import partial
 
 import numpy as np
 
-from ...._lazy import pd
 from ...._text import format_percent, format_short, pluralise
 from ....core.result import Finding, Level, count_rows, format_share
 from ....reporting.document import Line, Section, Table
@@ -264,10 +263,7 @@ def _tabulate_value(responses: Responses, single: SingleValue) -> Section:
 def _format_value(context: CheckContext, feature: str, value: float) -> str:
     """Return a value of a feature, and days as the date that they stand for."""
     date = next((column for column in context.date_columns if column.name == feature), None)
-    if date is None:
-        return _format_number(value)
-    moment = date.first + pd.to_timedelta(value, unit="D")
-    return f"{moment:%Y-%m-%d}" if date.whole_days else f"{moment:%Y-%m-%d %H:%M}"
+    return _format_number(value) if date is None else date.format_day(value)
 
 
 def _format_number(value: float) -> str:
