@@ -74,6 +74,17 @@ def format_short(value: object) -> str:
     return text if len(text) <= MAX_SHORT_CHARACTERS else text[: MAX_SHORT_CHARACTERS - 3] + "..."
 
 
+def format_rounded(value: float, digits: int = 3) -> str:
+    """Return a number rounded to a few digits as text, without an exponent.
+
+    Examples
+    --------
+    >>> format_rounded(52_811.3), format_rounded(-0.123456, digits=2)
+    ('52,800', '-0.12')
+    """
+    return f"{float(f'{value:.{digits}g}'):,.10g}"
+
+
 def find_similar_name(name: str, known: Iterable[str]) -> str | None:
     """Return the closest known name; None if all are different."""
     return next(iter(get_close_matches(name, list(known), n=1)), None)

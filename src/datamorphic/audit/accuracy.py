@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._stats import Z_95
-from .._text import format_percent, format_short
+from .._text import format_percent, format_rounded, format_short
 from ..space.labels import find_agreement
 from .context import CheckContext
 from .judged_rows import JudgedRows, collect_judged_rows
@@ -87,7 +87,7 @@ def _describe_numbers(context: CheckContext, quick: ReferenceModel | None, data:
         if predictions is not None:
             texts.append(f"a quick model fitted to other rows has {_format_errors(labels, predictions[usable])}")
         texts.append(f"the mean of the labels has {_format_errors(labels, np.full(len(labels), labels.mean()))}")
-    ends = [format_short(float(f"{value:.3g}")) for value in (bias, bias - margin, bias + margin)]
+    ends = [format_rounded(value) for value in (bias, bias - margin, bias + margin)]
     return [f"{'; '.join(texts)}. Labels exceed answers by {ends[0]} on average ({ends[1]} to {ends[2]})."]
 
 
@@ -95,5 +95,5 @@ def _format_errors(labels: Floats, predictions: Floats) -> str:
     errors = labels - predictions
     squared, variance = float(np.mean(errors**2)), float(labels.var())
     explained = f", R² {1 - squared / variance:.3g}" if variance > 0 else ""
-    mean, root = (format_short(float(f"{value:.4g}")) for value in (float(np.abs(errors).mean()), math.sqrt(squared)))
+    mean, root = (format_rounded(value, digits=4) for value in (float(np.abs(errors).mean()), math.sqrt(squared)))
     return f"a mean absolute error of {mean} (RMSE {root}{explained})"

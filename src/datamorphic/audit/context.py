@@ -30,7 +30,7 @@ from ..runs.engines import PersistentEngine
 from ..runs.flow import Budget, ask
 from ..space.constraints import Constraint
 from ..space.dates import DateColumn
-from ..space.outputs import Outputs
+from ..space.outputs import MAX_CLASSES_AS_FLOATS, Outputs
 from ..space.points import Points
 from ..space.space import Space
 from ..systems.base import Executor
@@ -61,7 +61,6 @@ MIN_PACE_GROWTH = 3.0  # of the time of a call, from which the time per row is c
 MAX_PACE_BUDGET_SHARE = 0.1  # of the whole budget, for the next of these calls
 SCORE_COST = 2.0  # of a row with scores, in rows without: most systems compute both separately
 MAX_ROWS_TO_JUDGE = 1_000  # whose answers tell whether they are numbers or classes
-MAX_CLASSES_AS_FLOATS = 20  # more different whole floats are numbers
 MAX_BATCH_SECONDS = 0.5  # for a batch, since the clock is looked at between batches
 
 
@@ -344,13 +343,9 @@ class CheckContext:
         if self.sut.labels is not None or outputs is None:
             return False
         outputs = outputs.take(slice(0, MAX_ROWS_TO_JUDGE))
-        values = outputs.values[outputs.ok]
-        if values.dtype.kind != "f":
-            return False
-        values = values[np.isfinite(values)]
-        if (values % 1 != 0).any() or not 2 <= len(np.unique(values)) <= MAX_CLASSES_AS_FLOATS:
+        if outputs.are_numbers(if_constant=True):
             return True
-        return self._has_many_numeric_labels
+        return outputs.values.dtype.kind == "f" and self._has_many_numeric_labels
 
     @cached_property
     def _has_many_numeric_labels(self) -> bool:

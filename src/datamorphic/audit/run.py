@@ -49,7 +49,7 @@ def test(options: TestOptions, execution: Execution[CheckContext]) -> AuditResul
     without labels). They answer these questions: Does the model answer every input? Does the answer depend on repetition,
     order or batches? What happens to data in another form? Does an identifier or a disguised label decide? What could be
     declared? Is every class predicted? Where are the borders, and have they moved? Do the declared expectations
-    hold? Does training keep what its algorithm promises? Do the data reach all decisions? Checks that do not
+    hold? Does training satisfy the relations that its algorithm must satisfy? Do the data reach all decisions? Checks that do not
     apply are listed with the reason.
 
     Returns

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 Version = Literal["old", "new"]
 VERSIONS: tuple[Version, ...] = ("old", "new")
-MAX_CLASSES_AS_FLOATS = 20  # a function may answer the classes 0 and 1 as floats
 
 
 class ColumnSelection(Wrapper):
@@ -131,12 +130,7 @@ class ComparisonContext:
         subject = self.get_subject(version)
         if subject.has_numeric_answers or subject.sut.labels is not None:
             return subject.has_numeric_answers
-        outputs = self.get_answers(version)
-        values = outputs.values[outputs.ok]
-        if values.dtype.kind != "f":
-            return False
-        values = values[np.isfinite(values)]
-        return bool((values % 1 != 0).any()) or len(np.unique(values)) > MAX_CLASSES_AS_FLOATS
+        return self.get_answers(version).are_numbers(if_constant=False)
 
     @property
     def labels(self) -> dict[Version, tuple[Any, ...]]:

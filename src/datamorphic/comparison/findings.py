@@ -59,7 +59,7 @@ def build_group_finding(report: GroupReport, judgement: ChangeJudgement) -> Find
         title = f"Answers changed where {group.text}: {counts}, more than training again explains"
         remedy = (
             "Look at what changed for these rows: the labels, the filters and the sources of their training data. If the change is "
-            "intended, accept it; with labels (target=) it is said whether it is for the better."
+            "intended, accept it; with labels (target=), the report says whether the change is for the better."
         )
     elif is_worse:
         figures = _format_figures(errors)

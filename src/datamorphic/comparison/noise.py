@@ -35,7 +35,7 @@ def measure_chance(context: ComparisonContext) -> tuple[ChanceLevel | None, str]
         return None, ""
     system = context.old.sut.inner if isinstance(context.old.sut, ColumnSelection) else context.old.sut
     if not isinstance(system, Estimator) or not hasattr(system.model, "get_params"):
-        return None, "The old model is no estimator that can be trained again."
+        return None, "The old model is not an estimator that can be trained again."
     if context.target is None or context.target not in context.training.columns:
         return None, "The training data have no labels, so the old learner was not trained again."
     names = [name for name in SEED_PARAMETERS if _find_parameters(system.model, name)]

@@ -57,17 +57,17 @@ BORDER_WALKS = 150
 MAX_BORDER_SEEDS = 2_000
 PROMISE_ROWS = 500
 NUMBER_TOLERANCE = 0.25  # of the standard deviation of the old answers: by more, a number has changed
+NO_TRAINING_DATA = "No training data were given (reference=)."
 RULE_WITH_SCORES = (
-    "No training data were given (reference=), so chance was judged by a rule: training again moves the scores of all rows at random, "
+    "Chance was judged by a rule: training again moves the scores of all rows at random, "
     "so it changes answers where the model is undecided, and shifts the scores of no group one way."
 )
 RULE_WITHOUT_SCORES = (
-    "The models give no probabilities and no training data were given (reference=), so chance was judged by a rule: training again "
+    "The models give no probabilities, so chance was judged by a rule: training again "
     "changes few answers, and in no group many more than elsewhere."
 )
 RULE_FOR_NUMBERS = (
-    "No training data were given (reference=), so chance was judged by a rule: training again moves numbers a little, and in no "
-    "group all of them one way."
+    "Chance was judged by a rule: training again moves numbers a little, and in no group all of them one way."
 )
 
 
@@ -209,7 +209,7 @@ class _ComparisonOfAnswers:
         )
         rule = RULE_FOR_NUMBERS if self.numbers else RULE_WITHOUT_SCORES if margins is None else RULE_WITH_SCORES
         if chance is None:
-            basis = f"{basis} {rule.replace('No training data were given (reference=), so c', 'C')}" if basis else rule
+            basis = f"{basis or NO_TRAINING_DATA} {rule}"
         figures = self._measure_figures()
         no_directions: list[DirectionChange] = []
         promises = options.promises if isinstance(options.promises, Promises) else None

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 #: times the distance between neighbouring numbers (1e-7 in single precision) when their order changes.
 SINGLE_ROUNDING = 1e-5
 HALF_ROUNDING = 1e-2
+MAX_CLASSES_AS_FLOATS = 20  # more different whole floats are numbers
 
 
 class Status(IntEnum):
@@ -85,6 +86,20 @@ class Outputs:
         values = self.values.astype(object)
         values[~self.ok] = None
         return values
+
+    def are_numbers(self, *, if_constant: bool) -> bool:
+        """Return whether the answers are numbers rather than classes: floats, unless they are a few whole ones.
+
+        A function may answer the classes 0 and 1 as floats. `if_constant` is what a single whole number counts as.
+        """
+        values = self.values[self.ok]
+        if values.dtype.kind != "f":
+            return False
+        values = values[np.isfinite(values)]
+        if (values % 1 != 0).any():
+            return True
+        count = len(np.unique(values))
+        return if_constant if count < 2 else count > MAX_CLASSES_AS_FLOATS
 
     def take(self, rows: RowSelection) -> Outputs:
         """Return the outputs of some rows."""

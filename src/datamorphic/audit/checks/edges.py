@@ -55,9 +55,6 @@ MIN_AFFECTED_SHARE_OF_MISSING = 0.05
 MIN_DISTINCT_ANSWERS = 6  # along a column: a tree with fewer splits may send missing values to one end by chance
 PROBED_VALUES = 8  # along a column, quantiles
 MIN_MISSING_ROWS = 20  # with a label, to compare with the same rows with another value
-MIN_LABEL_DIFFERENCE = (
-    0.1  # of the error rates, or of standard deviations of the label, at the lower end of the interval
-)
 CHANGED_SHARE = 0.05  # of the rows that another form of the same numbers may change: those near a border
 MIN_PERIOD_DIFFERENCES = 0.2  # of the probes whose scores differ after half a period
 MAX_FLOAT32_SHARE = 0.5  # of the different values of a column that are left in 32 bits
@@ -308,12 +305,13 @@ def _compare_with_median(interview: _Interview, column: int, median: float) -> t
         return None
     gains = errors[: len(rows)] - errors[len(rows) :]
     mean, error = float(gains.mean()), Z_95 * float(gains.std()) / math.sqrt(len(gains))
+    name = context.space.names[column]
     if context.has_numeric_answers:
-        text = f"With the median, the mean error of {pluralise(len(rows), 'row')} that lack it would be {format_short(mean)} smaller."
+        text = f"With the median, the mean error of {pluralise(len(rows), 'row')} without {name} would be {format_short(mean)} smaller."
     else:
         text = (
-            f"{len(rows):,} rows of the data lack it. With the median instead, the share of them that are answered as they are "
-            f"labelled would be {100 * mean:.3g} points larger ({100 * (mean - error):.3g} to {100 * (mean + error):.3g})."
+            f"{len(rows):,} rows of the data have no {name}. With the median, the share of correct answers to them would be "
+            f"{100 * mean:.3g} percentage points larger ({100 * (mean - error):.3g} to {100 * (mean + error):.3g})."
         )
     return text, mean if len(rows) >= 2 * MIN_MISSING_ROWS else mean + error
 
@@ -374,8 +372,8 @@ def _judge_unseen(
             title=f"An unseen value of {name} is answered exactly as {value}",
             level=level,
             confidence=0.9,
-            detail=f"{pluralise(total, 'real row')} got exactly the same scores with a new value of {name}, which the data do not have, "
-            f"as with {value}, and other scores with the other {pluralise(len(others), 'category', 'categories')}. "
+            detail=f"In {pluralise(total, 'real row')}, a value of {name} that these data do not have gets exactly the same scores as "
+            f"{value}, and other scores than the other {pluralise(len(others), 'category', 'categories')}. "
             f"{format_share(count, total, 'row')} get another answer than with most other categories.",
             **count_rows(count, total),
             examples=interview.build_example(

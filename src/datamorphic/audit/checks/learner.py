@@ -167,7 +167,7 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
         f"The table says whether it then answers up to {pluralise(len(data.t), 'other row')} as expected."
     )
     section = Section(
-        heading="What training should keep",
+        heading="Relations between trainings",
         text=f"{text} An expectation that is necessary for the algorithm and not met is a fault. The others show how the "
         "learner behaves.",
         table=table,
@@ -213,7 +213,9 @@ def _format_necessity(requirement: Requirement) -> str:
     )
 
 
-def _build_finding(name: str, says: str, reason: str, result: LearnerVerdicts, violated: int, judged: int) -> Finding:
+def _build_finding(
+    name: str, statement: str, reason: str, result: LearnerVerdicts, violated: int, judged: int
+) -> Finding:
     row = int(np.flatnonzero(result.verdicts == VIOLATED)[0])
     case = extract_row(result.data.trainings[0].t, row)
     before, after, expected = (to_plain(values[row]) for values in (result.before, result.after, result.expected))
@@ -221,7 +223,7 @@ def _build_finding(name: str, says: str, reason: str, result: LearnerVerdicts, v
     return Finding(
         **get_facts("learning.learner"),
         about=name,
-        title=f"Training does not keep what its algorithm promises: “{says}”",
+        title=f"Training violates a relation that its algorithm must satisfy: “{statement}”",
         detail=f"The learner was trained twice: on some of the data, and on the same rows changed in this way. "
         f"{format_share(violated, judged, 'row')} did not get the answer that is expected after the change. It must hold because "
         f"{reason} (relation {name}).",
@@ -231,7 +233,7 @@ def _build_finding(name: str, says: str, reason: str, result: LearnerVerdicts, v
 
 
 def _build_cluster_finding(
-    name: str, says: str, reason: str, result: LearnerVerdicts, violated: int, judged: int
+    name: str, statement: str, reason: str, result: LearnerVerdicts, violated: int, judged: int
 ) -> Finding:
     row = int(result.violations[0])
     before, after, expected = (values[row] for values in (result.before, result.after, result.expected))
@@ -241,7 +243,7 @@ def _build_cluster_finding(
     return Finding(
         **get_facts("learning.clusterer"),
         about=name,
-        title=f"Clusters are not what the algorithm promises: “{says}”",
+        title=f"Clustering violates a relation that its algorithm must satisfy: “{statement}”",
         detail=f"The clusterer was fitted twice: to some of the data, and to the same rows changed in this way. "
         f"{format_share(violated, judged, 'part')} of the data did not get the clusters that are expected after the change. It must "
         f"hold because {reason} (relation {name}).",

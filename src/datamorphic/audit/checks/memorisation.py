@@ -218,7 +218,7 @@ def _find_isolated_rows(context: CheckContext, budget: CheckBudget, near: _Neigh
     title = "The model knows given rows by heart: the answer holds only at the row itself"
     remedy = (
         "Look for a table of known rows (a dictionary, a join on all columns, a cache of answers) between the data and "
-        "the model, and remove it. Test on rows that the model has never seen: on these rows it looks better than it is."
+        "the model, and remove it. Test on rows that the model has never seen: on the given rows, the model looks better than it is."
     )
     accuracy_text = ""
     if accuracies is not None:
@@ -530,7 +530,7 @@ def _move_towards(
 
 def _find_skip_reason(context: CheckContext) -> str:
     if not context.has_data:
-        return "no data were given"
+        return "no data are given"
     if not context.has_numeric_answers and len(context.label_counts) > MAX_CLASSES:
         return "the answers are neither numbers nor a few classes"
     if context.unstable:

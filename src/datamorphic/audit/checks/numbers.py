@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._stats import compute_wilson_interval
-from ..._text import format_short, join_names, pluralise
+from ..._text import format_rounded, format_short, join_names, pluralise
 from ...core.result import Example, Finding, Level, count_rows, format_share
 from ...errors import BudgetSpent, DataError, ModelError, SystemFailed
 from ...runs.flow import ask
@@ -532,7 +532,7 @@ def _build_runaway_finding(numbers: _Numbers, departure: _Departure, away: Mask,
 
 def _round(value: float | np.floating) -> str:
     """Return a number with four digits for a sentence."""
-    return format_short(float(f"{float(value):.4g}"))
+    return format_rounded(float(value), digits=4)
 
 
 def _get_low_mean(values: Floats) -> float:

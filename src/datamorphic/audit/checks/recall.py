@@ -141,7 +141,7 @@ def _build_section(figures: list[_ClassFigures]) -> Section:
         for item in figures
     ]
     return Section(
-        heading="How well it finds every class",
+        heading="How well the model finds every class",
         text="Recall is the share of the rows of a class that get it as their answer. Precision is the share of the answers of a "
         "class that are right. The quick model was fitted to other rows.",
         table=Table(
@@ -286,7 +286,7 @@ def _judge_classes(
             **get_facts("recall.class"),
             about=worst.name.strip("'"),
             title=f"The model misses {what} where models of every kind find {'it' if len(lost) == 1 else 'them'}",
-            detail=f"{recall_text} labelled {worst.name} get this answer; a quick model fitted to other rows finds "
+            detail=f"{recall_text} labelled {worst.name} are answered {worst.name}; a quick model fitted to other rows finds "
             f"{format_percent(worst.quick_recall)}. {worst.confused_rows:,} are answered {worst.confused_with} instead.{easy_text}",
             **count_rows(count, total),
             examples=(_build_example(context, rivals, missed & rows),),
@@ -310,8 +310,8 @@ def _advise(rivals: Rivals, section: Section) -> list[Finding]:
         Finding(
             **get_facts("recall.simple"),
             detail=f"{format_share(wrong, len(differences), 'row')} get an answer other than their label; a quick model, fitted to other "
-            f"rows with defaults, is wrong for {format_percent(quick)}: {100 * gap.value:.3g} points fewer ({100 * gap.low:.3g} to "
-            f"{100 * gap.high:.3g}).",
+            f"rows with defaults, is wrong for {format_percent(quick)}: {100 * gap.value:.3g} percentage points fewer "
+            f"({100 * gap.low:.3g} to {100 * gap.high:.3g}).",
             **count_rows(wrong, len(differences)),
             sections=(section,),
         )

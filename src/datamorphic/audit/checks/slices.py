@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._stats import compute_wilson_interval
-from ..._text import format_percent, format_short, pluralise
+from ..._text import format_percent, format_rounded, pluralise
 from ...core.result import Finding, Measure, count_rows, format_share
 from ...reporting.document import Section, Table
 from ..check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check
@@ -37,8 +37,8 @@ MIN_NUMERIC_ERROR = 0.01  # of the standard deviation of the labels: smaller err
 MAX_REFERENCE_RATIO = 2 / 3  # of the reference model's errors to the model's, where the data allow better
 MAX_EXPLAINED_SHARE = 0.4  # of the errors of a group that a finding of an earlier check explains
 MAX_DEFECTS = 3
-# A group that is not mostly wrong is a concern if it is special: the model is much worse there than the quick model, and not
-# elsewhere, and than plain models of its own kind.
+# A group that is not mostly wrong is a concern only if it is special: there, the model is much worse than the quick model and
+# than plain models that answer like it elsewhere. Outside the group, it is not much worse than the quick model.
 MIN_EXCESS = 0.1  # of the error rate over the quick model's
 MIN_EXCESS_AT_LOWER_END = 0.05
 MIN_EXCESS_RATIO = 1.5
@@ -95,7 +95,9 @@ def check_slices(context: CheckContext, budget: CheckBudget) -> CheckFindings:
             findings.append(finding)
             used |= group.inside
             mark_explained_rows(context, data.rows[group.inside])
-    if not findings:  # hard groups exist in all data: the clearest suffices, and none beside a defect
+    if (
+        not findings
+    ):  # every data set has groups that are hard: report the clearest one, and only if there is no concern
         hard = (
             _judge_group(context, budget, group, rivals, ~first_half, used)
             for group in sorted(groups, key=lambda g: g.p_value)
@@ -187,7 +189,7 @@ def _compare_inside(data: JudgedRows, inside: Mask, outside: Mask) -> float:
 def _compare_excess(data: JudgedRows, inside: Mask, outside: Mask) -> float:
     """Return the p-value of errors beyond the reference model's that are not larger inside than outside.
 
-    The rivals with the rows outside is fair to models that were fitted to the rows, and to poor ones.
+    Comparing with the rows outside is fair to models that were fitted to these rows, and to weak models.
     """
     from scipy.stats import mannwhitneyu
 
@@ -317,7 +319,7 @@ def _judge_classes(
     difference = wrong / total - wrong_outside / total_outside
     detail = (
         f"In this group, {format_share(wrong, total, 'row')} get an answer other than their label, elsewhere "
-        f"{format_percent(wrong_outside / total_outside)}: {100 * abs(difference):.3g} points "
+        f"{format_percent(wrong_outside / total_outside)}: {100 * abs(difference):.3g} percentage points "
         f"{'more' if difference >= 0 else 'fewer'} ({100 * low:.3g} to {100 * high:.3g}). A quick model fitted to other rows is wrong "
         f"for {format_percent(reference_wrong / total)} there"
     )
@@ -333,7 +335,7 @@ def _judge_classes(
 
 
 def _format_error(error: float) -> str:
-    return format_short(float(f"{error:.3g}"))
+    return format_rounded(error)
 
 
 def _judge_numbers(
@@ -451,11 +453,11 @@ def _build_section(groups: Sequence[_Group], data: JudgedRows, half: Mask) -> Se
         cells = [f"{mean:.3g}" if data.numeric else format_percent(mean) for mean in means]
         rows.append([group.text, f"{int(inside.sum()):,}", *cells, f"{group.p_value:.2g}"])
     return Section(
-        heading="Groups in which it seemed to be worse",
-        text="They were found on one half of the rows. The table shows the other half. The chance is that of such a difference "
-        "if the group were like the rest, corrected for the number of groups tested.",
+        heading="Groups in which the model seemed worse",
+        text="They were found on one half of the rows. The table shows the other half. The p-value is the probability "
+        "of such a difference if the group were like the other rows, corrected for the number of groups tested.",
         table=Table(
-            columns=["where", "rows", "error there", "error elsewhere", "reference model there", "chance"],
+            columns=["where", "rows", "error there", "error elsewhere", "quick model there", "p-value"],
             rows=rows,
             sortable=False,
         ),

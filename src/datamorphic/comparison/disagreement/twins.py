@@ -24,7 +24,6 @@ Numbers = npt.NDArray[np.float64]
 SystemQuery = Callable[[Executor, Batch, ScoreRequest], Outputs]
 
 DEFAULT_TOLERANCE = 1e-6  # of the spread of scores or numbers
-MAX_CLASSES_AS_FLOATS = 20  # more different whole floats are numbers
 MIN_SCORE_AGREEMENT = 0.5  # of the given rows with equal labels: with less, the scores are of another kind
 #: of `drive`: extreme values are expected to fail, and are not asked twice
 QUERY_OPTIONS: dict[str, Any] = {"progress": False, "recheck": 0, "alive": True, "cache": None}
@@ -134,7 +133,8 @@ class Twins:
     def calibrate(self, batch: Batch) -> PairedAnswers:
         """Return the answers to the given rows, and learn from them how answers are compared."""
         old, new = (self._ask(system, batch, self.with_scores) for system in (self.old, self.new))
-        self.numeric = self.old.labels is None and self.new.labels is None and _are_numbers(old) and _are_numbers(new)
+        has_labels = self.old.labels is not None or self.new.labels is not None
+        self.numeric = not has_labels and all(outputs.are_numbers(if_constant=True) for outputs in (old, new))
         if self.numeric:
             self.with_scores = False
             self._spread = np.array([_measure_spread(old.values[old.ok].astype(np.float64))])
@@ -295,15 +295,6 @@ def _restrict_scores(system: Executor, kind: ScoreKind) -> Executor | None:
     if system.score_kind == kind:
         return system
     return system.with_scores(kind) if isinstance(system, Estimator) else None
-
-
-def _are_numbers(outputs: Outputs) -> bool:
-    """Return whether answers are numbers rather than classes: floats, unless they are a few whole ones."""
-    values = outputs.values[outputs.ok]
-    if values.dtype.kind != "f":
-        return False
-    values = values[np.isfinite(values)]
-    return bool((values % 1 != 0).any()) or not 2 <= len(np.unique(values)) <= MAX_CLASSES_AS_FLOATS
 
 
 def _to_floats(values: npt.NDArray[Any], ok: Mask) -> Numbers:

@@ -119,7 +119,7 @@ class FeatureGrid:
         """Return whether a range has a value with the decimals of the data or, for data of full precision, a short one."""
         value = find_roundest(low, high, near=low)
         if self.decimals is not None:
-            return bool(low <= round_half_up((low + high) / 2, self.decimals) <= high) or (
+            return bool(low <= np.round((low + high) / 2, self.decimals) <= high) or (
                 count_decimals(value) <= self.decimals
             )
         return (
@@ -216,11 +216,6 @@ def count_decimals(value: float) -> int:
     """
     text = f"{value:.17f}".rstrip("0") if abs(value) >= 1e22 else np.format_float_positional(value, trim="-")
     return len(text.partition(".")[2])
-
-
-def round_half_up(value: float, decimals: int) -> float:
-    """Return a number with fewer decimals."""
-    return float(np.round(value, decimals))
 
 
 def find_roundest(low: float, high: float, near: float) -> float:

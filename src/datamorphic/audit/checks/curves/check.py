@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ...._text import format_percent, format_short, join_names, pluralise
+from ...._text import format_percent, format_rounded, format_short, join_names, pluralise
 from ....core.result import Finding, count_rows
 from ....errors import BudgetSpent
 from ....reporting.document import Section, Table
@@ -225,14 +225,14 @@ def _build_section(rivals: Rivals, residuals: Residuals, all_bins: Sequence[Bins
             f"{labels.measure_spread():.2g}",
             f"{answers.measure_spread():.2g}",
             f"{spread * residuals.scale:.2g}",
-            describe_difference(bins, labels, answers) or "as the labels",
+            describe_difference(bins, labels, answers) or "like the labels",
         ]
         for spread, bins, labels, answers in ranked[:MAX_TABLE_ROWS]
     ]
     unit = "share of the class that differs most" if residuals.names[0] else "mean number"
     drawn = [bins for spread, bins, _, _ in ranked[:MAX_DRAWN_FEATURES] if spread >= MIN_DRAWN_SPREAD]
     return Section(
-        heading="What the labels say, feature by feature, and what the answers say",
+        heading="Labels and answers along each feature",
         text=f"How much the {unit} varies along each feature: in the labels, in the answers, and in what the answers leave of the "
         "labels. A simple model leaves more than a flexible one. A curve that the labels have and the answers do not is worth a look.",
         table=Table(
@@ -540,8 +540,8 @@ REMEDIES = {
     "that stands for unknown categories. If they are merged on purpose, merge them in the data, too.",
     "steps": "Compare the values of {feature} that the model was trained on with those that reach it now: the number of digits, the type, "
     "bins of a form or a report. Give it the values as they were measured.",
-    "cut": "Look for a limit on the way to the model: clipping, a last bin that is too wide, a number format that is too small, a cap "
-    "where the data are collected. Train without it, or say in the documentation that it is meant.",
+    "cut": "Look for a limit on the way to the model: clipping, a last bin that is too wide, a number type that is too small, a cap "
+    "where the data are collected, training data that end there. Remove the limit and train again, or document that it is intended.",
 }
 
 
@@ -551,9 +551,9 @@ def _build_finding(
     response = blindness.response
     bins = build_bins(rivals.data.points, response.column)
     count, total = int(blindness.rows.sum()), len(blindness.rows)
-    where = "" if count == total else f"For the {pluralise(count, 'row')} concerned, a"
+    where = "" if count == total else f"For these {pluralise(count, 'row')}, a"
     loss = "squared error of the probabilities" if rivals.classes else "mean error"
-    format_error = format_percent if rivals.classes else lambda error: format_short(float(f"{error:.3g}"))
+    format_error = format_percent if rivals.classes else format_rounded
     knowing, blind, own = map(format_error, (cost.with_error, cost.without_error, cost.own_error))
     comparison = knowing if knowing == blind else f"{knowing} if it knows {response.feature}, and {blind} if not"
     measure = "error rate" if rivals.classes else "mean error"
@@ -561,7 +561,7 @@ def _build_finding(
     detail = f"{blindness.fact} {where or 'A'} quick model that this test fitted to other rows {figures}."
     if cost.gain.low > 0:
         detail += (
-            f" Knowing {response.feature} makes its {loss} {format_percent(cost.gain.value)} smaller "
+            f" Knowing {response.feature} makes the {loss} of the quick model {format_percent(cost.gain.value)} smaller "
             f"({format_percent(cost.gain.low)} to {format_percent(min(1.0, cost.gain.high))})."
         )
     return Finding(

@@ -70,7 +70,7 @@ def draw_curves(bins: Bins, labels: Means, answers: Means, quantity: str, answer
     )
     legend = [(_draw_symbol(LABELS_STYLE), "labels"), (_draw_symbol(ANSWERS_STYLE), answer_quantity)]
     return Section(
-        heading=f"What the labels and the answers say along {bins.feature}",
+        heading=f"Labels and answers along {bins.feature}",
         text=note,
         chart=Chart(
             panels=[drawing], legend=legend, caption="Means with 95% intervals, in bins of about equally many rows."

@@ -27,11 +27,11 @@ def describe_difference(bins: Bins, labels: Means, answers: Means) -> str:
     if not clear.any():
         return ""
     if spread > 0 and answer_spread < NO_SPREAD * spread:
-        return "constant: the answers hardly change with it, the labels do"
+        return "nearly constant, although the labels change"
     inner = [number for number, name in enumerate(bins.names) if name not in (MISSING, OTHERS)]
     outer = [number for number in range(len(bins.names)) if number not in inner]
     if clear[outer].any() and not clear[inner].any():
-        return f"different only where it is {' or '.join(bins.names[number] for number in outer if clear[number])}"
+        return f"different only where {bins.feature} is {' or '.join(bins.names[number] for number in outer if clear[number])}"
     if len(inner) < MIN_BINS or spread == 0:
         return "different in " + ", ".join(bins.names[number] for number in range(len(clear)) if clear[number])
     curve, other = labels.values[inner], answers.values[inner]
@@ -40,9 +40,9 @@ def describe_difference(bins: Bins, labels: Means, answers: Means) -> str:
         return "reversed: the answers rise where the labels fall"
     if not bins.is_number:
         if agreement < SAME_SHAPE and _correlate(np.sort(curve), np.sort(other)) > SAME_SHAPE:
-            return "permuted: the categories have the answers of each other"
+            return "permuted: categories get the answers of other categories"
         worst = int(np.abs(gaps[inner]).argmax())
-        return f"different most of all where it is {bins.names[inner[worst]]}"
+        return f"most different where {bins.feature} is {bins.names[inner[worst]]}"
     if _is_stepwise(curve, other):
         return "stepwise: the answers jump where the labels change little by little"
     shifts = [
@@ -67,7 +67,7 @@ def describe_difference(bins: Bins, labels: Means, answers: Means) -> str:
     if agreement >= SAME_SHAPE and ratio > STEEP_RATIO:
         return "stretched: the answers change more than the labels"
     worst = int(np.abs(gaps[inner]).argmax())
-    return f"different most of all at {bins.names[inner[worst]]}"
+    return f"most different at {bins.names[inner[worst]]}"
 
 
 def _correlate(first: Floats, second: Floats) -> float:

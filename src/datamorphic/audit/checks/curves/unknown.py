@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from ...._text import format_percent, format_short, pluralise
+from ...._text import format_percent, format_rounded, pluralise
 from ....core.result import Finding, count_rows
 from ....runs.flow import ask
 from ....space.features import Categorical
@@ -87,7 +87,7 @@ def _build_finding(
     category = format_label(to_plain(data.points.frame[response.feature].iloc[row]))
     means = [float(errors[part].mean()) for errors, part in _list_errors(rivals, inside)]
     if data.numeric:
-        own, quick, elsewhere = (format_short(float(f"{mean:.3g}")) for mean in means)
+        own, quick, elsewhere = map(format_rounded, means)
         figures = f"Their mean error is {own}; that of a quick model fitted to other rows is {quick}. Elsewhere it is {elsewhere}"
     else:
         own, quick, elsewhere = (format_percent(mean) for mean in means)

@@ -7,13 +7,14 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from ...._text import format_percent, format_short, join_names, pluralise
+from ...._text import format_percent, format_rounded, join_names, pluralise
 from ....core.result import Finding, count_rows
 from ....errors import BudgetSpent, SystemFailed
 from ....reporting.document import Section, Table
 from ...check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check
 from ...context import CheckContext
 from ...judged_rows import JudgedRows, build_judged_example, collect_judged_rows
+from ...labels import find_missing_labels
 from ...reference_model import ReferenceModel
 from ...responses import AnswerCodes
 from ...rivals import mark_explained_rows
@@ -36,7 +37,6 @@ Floats = npt.NDArray[np.float64]
 MIN_ROWS = 30  # of the data and of the reference
 RARE_SHARE = 0.05  # of the reference
 MAX_NAMED_COLUMNS = 4  # in the title of the advice
-ANSWERS, LABELS = "(answers)", "(labels)"
 
 
 def check_drift(context: CheckContext, budget: CheckBudget) -> CheckFindings:
@@ -96,21 +96,18 @@ def _measure_answer_drift(context: CheckContext, reference: ReferenceRows) -> li
         codes = AnswerCodes(numeric, context.sut.labels)
         new = codes.encode(context.answers.values, context.answers.ok)
         old = codes.encode(reference.answers.values, reference.answers.ok)
-        drifts.append(measure_label_drift(ANSWERS, old, new, codes.labels, numeric))
+        drifts.append(measure_label_drift("answers", old, new, codes.labels, numeric))
     if reference.labels is not None and context.truth is not None and not context.label_note:
         codes = AnswerCodes(numeric, context.sut.labels)
-        known = [
-            ~np.asarray([value is None or value != value for value in labels.tolist()], dtype=bool)
-            for labels in (reference.labels, context.truth)
-        ]
+        known = [~find_missing_labels(labels) for labels in (reference.labels, context.truth)]
         old, new = codes.encode(reference.labels, known[0]), codes.encode(context.truth, known[1])
-        drifts.append(measure_label_drift(LABELS, old, new, codes.labels, numeric))
+        drifts.append(measure_label_drift("labels", old, new, codes.labels, numeric))
     return [drift for drift in drifts if drift is not None]
 
 
 def _find_most_drifted(drifts: list[Drift]) -> Drift | None:
     """Return the column whose distribution differs most; None if none differs clearly."""
-    columns = [drift for drift in drifts if drift.name not in (ANSWERS, LABELS) and drift.low >= MIN_DISTANCE]
+    columns = [drift for drift in drifts if drift.is_column and drift.low >= MIN_DISTANCE]
     return max(columns, key=lambda drift: drift.low, default=None)
 
 
@@ -180,12 +177,10 @@ def _has_risen(data: JudgedRows, reference_errors: Floats) -> bool:
 # -- the findings ------------------------------------------------------------------------------------------------------
 
 
-def _round(value: float) -> str:
-    return format_short(float(f"{value:.3g}"))
-
-
 def _format_error(data: JudgedRows, value: float) -> str:
-    return f"a mean error of {_round(value)}" if data.numeric else f"wrong for {format_percent(value)} of the rows"
+    return (
+        f"a mean error of {format_rounded(value)}" if data.numeric else f"wrong for {format_percent(value)} of the rows"
+    )
 
 
 def _build_group_finding(context: CheckContext, data: JudgedRows, costly: CostlyGroup) -> Finding:
@@ -197,16 +192,16 @@ def _build_group_finding(context: CheckContext, data: JudgedRows, costly: Costly
     reference_text = ""
     if costly.reference_error is not None:
         reference_text = f" For the same group in the reference data, the model {verb} {_format_error(data, costly.reference_error)}."
-    low = _round(costly.low) if data.numeric else f"{100 * costly.low:.3g} points"
+    low = format_rounded(costly.low) if data.numeric else f"{100 * costly.low:.3g} points"
     return Finding(
         **get_facts("drift.group"),
         about=data.points.space.names[group.column],
         title=f"The model is {'worse' if data.numeric else 'wrong more often'} where {group.text}, which {frequency}",
         detail=f"These are {format_percent(group.share)} of the rows, and {format_percent(group.reference_share)} of the "
-        f"reference. There the model {verb} {_format_error(data, costly.error)}, elsewhere {_strip(data, costly.error_elsewhere)}. "
-        f"A quick model fitted to other rows of the data {verb} {_format_error(data, costly.quick_error)} there, so the data "
-        f"allow better: the difference is at least {low}.{reference_text} The group was found on half of the rows and tested on "
-        "the other half.",
+        f"reference. There the model {verb} {_format_error(data, costly.error)}, elsewhere "
+        f"{_format_figure(data, costly.error_elsewhere)}. A quick model fitted to other rows of the data {verb} "
+        f"{_format_error(data, costly.quick_error)} there, so the data allow better: the difference is at least "
+        f"{low}.{reference_text} The group was found on half of the rows and tested on the other half.",
         **count_rows(count, total),
         columns=(data.points.space.names[group.column],),
         examples=(build_judged_example(context, data, data.find_clearest_row(costly.rows)),),
@@ -217,7 +212,7 @@ def _build_relation_finding(
     context: CheckContext, data: JudgedRows, relation: ChangedRelation, most_drifted: Drift | None
 ) -> Finding:
     where = f"where {relation.group}" if relation.group else ""
-    verb = "has" if data.numeric else "is"
+    verb, verb_of_error = ("has", "has") if data.numeric else ("is", "is wrong")
     place_of_error = "on the given data" if data.numeric else "of the given data"
     count, total = _count_wrong(data, relation.inside)
     place = f" The difference is largest {where}." if where else ""
@@ -235,8 +230,8 @@ def _build_relation_finding(
         about=", ".join(columns),
         title=title,
         detail=f"A quick model fitted to the reference data {verb} {_format_error(data, relation.reference_error)} {place_of_error}. One "
-        f"fitted to as many other rows of the given data {verb} {_strip(data, relation.data_error)}, and the model under test "
-        f"{_strip(data, relation.error)}.{place} Both quick models were tested on rows that they were not fitted to.",
+        f"fitted to as many other rows of the given data {verb_of_error} {_format_figure(data, relation.data_error)}, and the model "
+        f"under test {_format_figure(data, relation.error)}.{place} Both quick models were tested on rows that they were not fitted to.",
         **count_rows(count, total),
         columns=columns,
         examples=(build_judged_example(context, data, data.find_clearest_row(relation.inside)),),
@@ -245,24 +240,25 @@ def _build_relation_finding(
 
 def _build_contradicted_finding(context: CheckContext, data: JudgedRows, group: ContradictedGroup) -> Finding:
     name, verb = data.points.space.names[group.column], "has" if data.numeric else "is"
+    place_of_error = "on the data" if data.numeric else "of the data"
     mark_explained_rows(context, data.rows[group.inside])
     count, total = _count_wrong(data, group.inside)
     return Finding(
         **get_facts("drift.relation"),
         about=name,
         title=f"What was learned from the reference data no longer holds where {group.text}",
-        detail=f"There, a quick model fitted to the reference data {verb} {_format_error(data, group.data_error)} of the data, and the "
-        f"model under test {_strip(data, group.error)}. On rows of the same group of the reference that it was not fitted to, the quick "
-        f"model {verb} {_format_error(data, group.reference_error)}. So the labels of this group follow another rule than in the "
-        "reference, or are wrong. The group was found on half of the rows and tested on the other half.",
+        detail=f"There, a quick model fitted to the reference data {verb} {_format_error(data, group.data_error)} {place_of_error}, "
+        f"and the model under test {_format_figure(data, group.error)}. On rows of the same group of the reference that it was not fitted "
+        f"to, the quick model {verb} {_format_error(data, group.reference_error)}. So the labels of this group follow another rule "
+        "than in the reference, or are wrong. The group was found on half of the rows and tested on the other half.",
         **count_rows(count, total),
         columns=(name,),
         examples=(build_judged_example(context, data, data.find_clearest_row(group.inside)),),
     )
 
 
-def _strip(data: JudgedRows, value: float) -> str:
-    return _round(value) if data.numeric else f"for {format_percent(value)}"
+def _format_figure(data: JudgedRows, value: float) -> str:
+    return format_rounded(value) if data.numeric else f"for {format_percent(value)}"
 
 
 def _count_wrong(data: JudgedRows, rows: Mask) -> tuple[int, int]:
@@ -273,7 +269,7 @@ def _count_wrong(data: JudgedRows, rows: Mask) -> tuple[int, int]:
 
 
 def _build_advice(changed: list[Drift], section: Section, has_errors: bool) -> Finding:
-    names = [drift.name.strip("()") if drift.name in (ANSWERS, LABELS) else drift.name for drift in changed]
+    names = [drift.name for drift in changed]
     named = join_names(names[:MAX_NAMED_COLUMNS])
     if len(names) > MAX_NAMED_COLUMNS:
         named = f"{', '.join(names[:MAX_NAMED_COLUMNS])} and {len(names) - MAX_NAMED_COLUMNS:,} more"
@@ -282,15 +278,15 @@ def _build_advice(changed: list[Drift], section: Section, has_errors: bool) -> F
         parts = list(drift.remarks)
         if drift.low > 0:
             parts.insert(0, f"{drift.data_text}; in the reference {drift.reference_text}")
-        texts.append(f"{drift.name.strip('()')}: {'; '.join(parts)}.")
-    effect = "Whether this costs accuracy was not compared."
+        texts.append(f"{drift.name}: {'; '.join(parts)}.")
+    effect = "Whether this costs accuracy was not measured."
     if has_errors:
         effect = "Nowhere among these rows is the model clearly worse than a quick model that was fitted to the data."
     return Finding(
         **get_facts("drift.columns"),
         title=f"The data differ from the reference in {named}",
         detail=f"{' '.join(texts)} {effect}",
-        columns=tuple(drift.name for drift in changed if drift.name not in (ANSWERS, LABELS)),
+        columns=tuple(drift.name for drift in changed if drift.is_column),
         sections=(section,),
     )
 
@@ -298,7 +294,7 @@ def _build_advice(changed: list[Drift], section: Section, has_errors: bool) -> F
 def _build_section(drifts: list[Drift]) -> Section:
     rows = [
         [
-            drift.name,
+            drift.name if drift.is_column else f"({drift.name})",
             format_percent(drift.distance),
             format_percent(drift.low),
             drift.data_text,
@@ -309,8 +305,8 @@ def _build_section(drifts: list[Drift]) -> Section:
     ]
     return Section(
         heading="The data and the reference",
-        text="The distance is the share of rows that would have to change for both to be alike: for numbers the largest difference "
-        "of the shares below a value. At least so much remains when chance is taken into account.",
+        text="The distance is the share of rows that would have to change to make both alike. For numbers, it is the largest "
+        "difference between the shares of rows below a value. “At least” is the lower end of its interval.",
         table=Table(
             columns=["column", "distance", "at least", "data", "reference", "remarks"],
             rows=rows,

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...._stats import compute_wilson_interval
-from ...._text import format_percent, format_short
+from ...._text import format_percent, format_rounded
 from ....core.result import Finding, count_rows
 from ...case_text import format_label
 from ...check import get_facts
@@ -77,7 +77,7 @@ def find_changed_shares(context: CheckContext, reference: ReferenceRows) -> Find
     if grown is None:
         return None
     name = format_label(codes.labels[grown.place])
-    times = format_short(float(f"{grown.share / grown.reference_share:.2g}"))
+    times = format_rounded(grown.share / grown.reference_share, digits=2)
     return Finding(
         **get_facts("drift.shares"),
         about=codes.labels[grown.place],

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...._text import format_percent, format_short, pluralise
+from ...._text import format_percent, format_rounded, format_short, pluralise
 from ....space.features import Categorical, Feature
 from ....space.points import Points
 from ....space.text_feature import Text
@@ -38,6 +38,7 @@ class Drift:
     low: float  # the lower end of its interval
     reference_text: str  # the reference in a few words
     data_text: str
+    is_column: bool = True  # rather than the answers or the labels
     remarks: tuple[str, ...] = ()  # values beyond the range, new categories, more missing values
 
     @property
@@ -99,7 +100,7 @@ def measure_label_drift(
         counts = _count(old, codes), _count(new, codes)
         distance, low = compare_shares(*counts, tests)
         texts = _describe_categories([format_label(text) for text in names], *counts)
-    return Drift(name=name, distance=distance, low=low, reference_text=texts[0], data_text=texts[1])
+    return Drift(name=name, distance=distance, low=low, reference_text=texts[0], data_text=texts[1], is_column=False)
 
 
 # -- distances ---------------------------------------------------------------------------------------------------------
@@ -148,9 +149,7 @@ def _count(values: Floats, codes: Floats) -> Floats:
 
 def describe_numbers(values: Floats) -> str:
     """Return the median and the middle half of numbers in words."""
-    low, middle, high = (
-        format_short(float(f"{value:.4g}")) for value in np.quantile(values, [0.25, 0.5, 0.75]).tolist()
-    )
+    low, middle, high = (format_rounded(value, digits=4) for value in np.quantile(values, [0.25, 0.5, 0.75]).tolist())
     return f"median {middle}, half within {low} to {high}"
 
 

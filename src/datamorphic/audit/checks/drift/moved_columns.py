@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ...._text import format_percent, format_short
+from ...._text import format_percent, format_rounded
 from ....core.result import Finding, count_rows
 from ....runs.flow import ask
 from ....space.points import Points
@@ -108,8 +108,7 @@ def _list_moves(context: CheckContext, reference: ReferenceRows, drifts: list[Dr
 
     What another concern is about is left out.
     """
-    names = context.space.names
-    candidates = [drift for drift in drifts if drift.low >= MIN_DISTANCE and drift.name in names]
+    candidates = [drift for drift in drifts if drift.low >= MIN_DISTANCE and drift.is_column]
     candidates = [drift for drift in candidates if drift.name not in context.suspected_columns]
     for drift in sorted(candidates, key=lambda drift: -drift.low)[:MAX_COLUMNS]:
         column = context.space.position(drift.name)
@@ -121,10 +120,10 @@ def _list_moves(context: CheckContext, reference: ReferenceRows, drifts: list[Dr
         if abs(shift) < MIN_SPREAD_SHARE * (high - low) or not shift:
             continue
         verb = "subtracted from" if shift > 0 else "added to"
-        yield _Move(drift=drift, column=column, text=f"{_round(abs(shift))} {verb} {drift.name}", shift=-shift)
+        yield _Move(drift=drift, column=column, text=f"{format_rounded(abs(shift))} {verb} {drift.name}", shift=-shift)
         if (old > 0).all() and (new > 0).all():
             factor = float(np.median(new)) / middle
-            text = f"{drift.name} divided by {_round(factor)}"
+            text = f"{drift.name} divided by {format_rounded(factor)}"
             yield _Move(drift=drift, column=column, text=text, factor=1 / factor)
 
 
@@ -134,15 +133,11 @@ def _measure(
     return judge.measure(run_flow(context, budget, ask(points.take(rows), scores=True), part=0.7), rows)
 
 
-def _round(value: float) -> str:
-    return format_short(float(f"{value:.3g}"))
-
-
 def build_moved_finding(context: CheckContext, data: JudgedRows, moved: MovedColumn) -> Finding:
     """Return the finding about a column that moved, and mark the rows that it explains."""
     gain, name = moved.gain, moved.drift.name
     mark_explained_rows(context, moved.fixed)
-    format_error = _round if data.numeric else format_percent
+    format_error = format_rounded if data.numeric else format_percent
     noun = "the mean error falls" if data.numeric else "errors fall"
     return Finding(
         **get_facts("drift.moved"),

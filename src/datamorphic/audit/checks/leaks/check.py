@@ -185,8 +185,8 @@ def _build_leak_finding(
         confidence=0.8 if concern else 0.6,
         detail=f"From {name} alone a small tree {strength} of rows that it has not seen"
         f"{'' if rows.numbers else ', averaged over the classes'}; {pluralise(other_count, 'other feature')} together reach "
-        f"{format_percent(1 - other_error)}. {format_share(changed, tried, 'row')} get another answer if only {name} is that "
-        f"of another row{', more than for any other feature' if leans else ''}.",
+        f"{format_percent(1 - other_error)}. {format_share(changed, tried, 'row')} get another answer if {name} alone is "
+        f"replaced by the value of another row{', more than for any other feature' if leans else ''}.",
         remedy=AFTERWARDS.format(name=name),
         examples=_build_shuffle_examples(influence, name),
         **influence.describe_impact(name),
@@ -209,12 +209,12 @@ def _build_identifier_finding(
     return Finding(
         check="leaks",
         about=name,
-        title=f"{name} alone {strength}, although it looks like an identifier: it was given out by the label",
+        title=f"{name} alone {strength}, although it looks like an identifier: its values were assigned by label",
         level="concern" if is_used else "advice",
         confidence=0.9,
         detail=f"{name} is {context.identifiers[name].role}. From {name} alone a small tree {strength} of rows that it has not seen; all "
         f"features without identifiers reach {format_percent(1 - other_error)}. {use} New rows get their {name} before "
-        "anybody knows the label.",
+        "their label is known.",
         remedy=f"Remove {name} from the inputs of the model, and train again. Find out how rows were numbered: sorted by the label, or "
         "joined from one file per class.",
         **influence.describe_impact(name),
@@ -410,15 +410,15 @@ def _describe_word_of_texts(search: _Search, column: int, word: LabelWord) -> _S
 
 def _describe_codes(trial: CodeTrial) -> _Sign:
     benefit = (
-        f"In {pluralise(len(trial.changed), 'row')}, the own code instead of that of another row changes the share of right answers by "
-        f"{100 * trial.benefit.value:+.3g} points ({100 * trial.benefit.low:+.3g} to {100 * trial.benefit.high:+.3g})."
+        f"In {pluralise(len(trial.changed), 'row')}, the code of another row in place of the own one changes the share of right answers "
+        f"by {-100 * trial.benefit.value:+.3g} percentage points ({-100 * trial.benefit.high:+.3g} to {-100 * trial.benefit.low:+.3g})."
     )
     return _Sign(
         name=trial.name,
         title=f"The answers depend on {trial.name}, although it has hardly any rows per code",
         detail=f"{trial.name} has {trial.distinct:,} different codes in {pluralise(trial.code_rows, 'row')}. {benefit}",
-        remedy=f"Remove {trial.name}, or replace it by something that few codes have in common, such as a region or a group: what "
-        "the model has learned from single codes does not hold for new rows.",
+        remedy=f"Remove {trial.name}, or replace it by something that many codes share, such as a region or a group: what "
+        "the model has learned from single codes did not help on these rows.",
         is_strong=trial.is_useless,
         confidence=0.8,
     )
@@ -546,15 +546,11 @@ def _merge_signs(
     influence = measure_influence(context, budget)
     by_name = {finding.about: finding for finding in findings}
     for name in dict.fromkeys(sign.name for sign in signs):
-        own = [_build_sign_finding(influence, sign) for sign in signs if sign.name == name]
-        own.sort(key=lambda finding: (LEVELS.index(finding.level), -finding.confidence))
-        first = by_name.get(name, own[0])
-        level: Level = min((finding.level for finding in (first, *own)), key=LEVELS.index)
-        extra = [
-            finding.detail.rpartition(" " + _describe_use(influence, name))[0]
-            for finding in own
-            if finding is not first
-        ]
+        pairs = [(_build_sign_finding(influence, sign), sign.detail) for sign in signs if sign.name == name]
+        pairs.sort(key=lambda pair: (LEVELS.index(pair[0].level), -pair[0].confidence))
+        first = by_name.get(name, pairs[0][0])
+        level: Level = min((finding.level for finding in (first, *(finding for finding, _ in pairs))), key=LEVELS.index)
+        extra = [detail for finding, detail in pairs if finding is not first]
         by_name[name] = replace(first, level=level, detail=" ".join([first.detail, *extra[:2]]))
     return sorted(by_name.values(), key=lambda finding: LEVELS.index(finding.level))[:MAX_FINDINGS]
 
@@ -585,7 +581,7 @@ def _count_rarer_answers(influence: Influence) -> int:
 
 def _describe_use(influence: Influence, name: str) -> str:
     share = format_share(influence.count_changed(name), influence.tried[name], "row")
-    return f"{share} get another answer if only {name} is that of another row."
+    return f"{share} get another answer if {name} alone is replaced by the value of another row."
 
 
 def _find_skip_reason(context: CheckContext) -> str:

@@ -146,17 +146,19 @@ def _measure_closeness(
     group: str,
     by: str,
 ) -> Encoding | None:
-    """Tell whether a column is closer to the mean labels of groups than chance allows if it was computed without these rows."""
+    """Return an encoding whose means are closer to the labels than chance allows.
+
+    Means that were computed without these rows would be farther from their labels.
+    """
     firsts = np.unique(groups, return_index=True)[1]
-    is_constant = bool(np.ptp(values) > 0)
-    if group:  # one value per group
+    if group:  # otherwise, all rows with one value are a group
         lows, highs = np.full(groups.max() + 1, np.inf), np.full(groups.max() + 1, -np.inf)
         np.minimum.at(lows, groups, values)
         np.maximum.at(highs, groups, values)
-        is_constant = bool((highs[groups[firsts]] - lows[groups[firsts]] <= 1e-12).all())
+        if not (highs[groups[firsts]] - lows[groups[firsts]] <= 1e-12).all():
+            return None
     chosen = firsts[(counts[firsts] >= MIN_ROWS_FOR_CLOSENESS)]
-    binary = set(np.unique(labels).tolist()) <= {0.0, 1.0}
-    if not is_constant or not binary:
+    if not set(np.unique(labels).tolist()) <= {0.0, 1.0}:
         return None
     expected, size = values[chosen], counts[chosen].astype(np.float64)
     inner = (expected > 0.05) & (expected < 0.95)

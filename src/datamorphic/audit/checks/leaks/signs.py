@@ -256,7 +256,6 @@ def _measure_dependence(
         if is_category[column]:
             targets = (inverse.reshape(-1)[:, None] == np.arange(min(len(distinct), 8))).astype(np.float64)
         else:
-            targets = np.argsort(np.argsort(values, kind="stable"), kind="stable")[:, None].astype(np.float64)
             targets = (np.cumsum(np.bincount(inverse.reshape(-1)))[inverse.reshape(-1)] / len(values))[:, None]
         skills = measure_skills(rows.codes[inside], targets, others, is_category, seed)
         largest.append(float(skills.values.max()) if others else 0.0)

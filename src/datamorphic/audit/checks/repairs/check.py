@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...._text import format_percent, format_short, pluralise
+from ...._text import format_percent, format_rounded, pluralise
 from ....core.result import Example, Finding, count_rows
 from ....errors import BudgetSpent
 from ....reporting.document import Section, Table
@@ -140,7 +140,9 @@ def _build_finding(search: RepairSearch, repair: Repair) -> Finding:
     names = _list_names(repair.columns)
     what = _describe_change(repair)
     # one category that does better as another one: not a code that is mixed up, but rows that are treated wrongly
-    where = "Rows are answered wrongly by" if repair.change.plainness == SUBSTITUTED else "Serving looks wrong for"
+    where = (
+        "Rows are answered wrongly because of" if repair.change.plainness == SUBSTITUTED else "Serving looks wrong for"
+    )
     return Finding(
         **get_facts("repairs.inputs"),
         about=", ".join(repair.columns[:MAX_LISTED_COLUMNS]),
@@ -182,18 +184,19 @@ def _describe_gain(judge: LabelJudge, repair: Repair) -> str:
 
 
 def _format_error(error: float) -> str:
-    return format_short(float(f"{error:.3g}"))
+    return format_rounded(error)
 
 
 def _describe_evidence(search: RepairSearch, repair: Repair) -> str:
     gain, data = repair.gain, search.data
     low, high = format_percent(gain.reduction.low), format_percent(min(1.0, gain.reduction.high))
     reduction = f"{format_percent(gain.reduction.value)} ({low} to {high})"
+    tested = f"On {pluralise(gain.reduction.cases or 0, 'row')} that were not used to find this change"
     effect = (
-        f"With this change, the error of {pluralise(gain.fixed, 'row')} gets smaller and that of {gain.broken:,} larger: the mean "
-        f"error falls by {reduction}."
+        f"{tested}, it makes the error of {gain.fixed:,} rows smaller and that of {gain.broken:,} larger: the mean error falls by "
+        f"{reduction}."
         if data.numeric
-        else f"With this change, {pluralise(gain.fixed, 'wrong answer')} would be right, and {pluralise(gain.broken, 'right answer')} "
+        else f"{tested}, {pluralise(gain.fixed, 'wrong answer')} would be right with it, and {pluralise(gain.broken, 'right answer')} "
         f"wrong: the number of wrong answers falls by {reduction}."
     )
     quick = float(data.reference_errors.mean())
@@ -203,8 +206,8 @@ def _describe_evidence(search: RepairSearch, repair: Repair) -> str:
         else f"is wrong for {format_percent(quick)} of the rows"
     )
     return (
-        f"{effect} {search.tried:,} changes were tried on one half of the rows, and this one was confirmed on "
-        f"{gain.reduction.cases:,} other rows. For comparison, a quick model that this test fitted to other rows {quick_text}."
+        f"{effect} It is one of {search.tried:,} changes that were tried on other rows. For comparison, a quick model that this test "
+        f"fitted to other rows {quick_text}."
     )
 
 

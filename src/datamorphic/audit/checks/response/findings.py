@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from ...._text import format_percent, format_short, pluralise
+from ...._text import format_percent, format_rounded, format_short, pluralise
 from ....core.result import Finding, Level, count_rows, format_share
 from ....reporting.document import Line, Section, Table
 from ....space.points import Points
@@ -22,7 +22,7 @@ from .turns import TurnTrial
 
 REMEDY = (
     "Look for a rule, a limit or a change of units at this value in the code before and after the model, and in how the "
-    "training data were made. If it is meant, document it for everyone who uses the answers."
+    "training data were made. If it is intended, document it for everyone who uses the answers."
 )
 
 
@@ -39,7 +39,7 @@ def build_cut_finding(context: CheckContext, responses: Responses, trial: CutTri
     nearest = "" if of == trial.rows_in_region else ", those nearest to the jump,"
     if responses.numeric:
         errors = [float(np.abs(answers - trial.truth).mean()) for answers in (trial.own, trial.moved_answers)]
-        texts = [format_short(float(f"{error:.3g}")) for error in errors]
+        texts = [format_rounded(error) for error in errors]
         comparison = f"The mean error of these rows is {texts[0]}, and would be {texts[1]}"
     else:
         shares = [float((answers == trial.truth).mean()) for answers in (trial.own, trial.moved_answers)]
@@ -63,8 +63,8 @@ def build_cut_finding(context: CheckContext, responses: Responses, trial: CutTri
         **get_facts("response.cut"),
         about=feature,
         title=title,
-        detail=f"{format_share(count, of, 'row')} with {feature} {region}{nearest} get another answer if only {feature} is "
-        f"{_format_value(context, feature, beside)} instead. {comparison} with that value.",
+        detail=f"{format_share(count, of, 'row')} with {feature} {region}{nearest} get another answer when only {feature} is "
+        f"changed, to {_format_value(context, feature, beside)}. {comparison} with that value.",
         remedy=REMEDY,
         **count_rows(count, of),
         examples=(example,),
@@ -118,12 +118,12 @@ def build_turn_finding(context: CheckContext, responses: Responses, trial: TurnT
     value = _format_value(context, feature, turn.value)
     fall, rise = ("fall", "rise") if (turn.sign > 0) == (turn.side == "above") else ("rise", "fall")
     what = "Answers" if turn.label is None else f"Scores of {responses.format_answer(turn.label)}"
-    labels = "labels" if turn.label is None else "the labels' shares"
+    labels = "labels" if turn.label is None else f"the shares of {responses.format_answer(turn.label)} among the labels"
     changes = np.abs(trial.own - trial.moved_answers)
     count, of = int((changes > turn.response.rounding).sum()), len(trial.rows)
     if responses.numeric:
         errors = [np.abs(answers - trial.truth) for answers in (trial.own, trial.moved_answers)]
-        texts = [format_short(float(f"{np.nanmean(error):.3g}")) for error in errors]
+        texts = [format_rounded(float(np.nanmean(error))) for error in errors]
         comparison = f"their mean error is {texts[0]}, and would be {texts[1]}"
     else:
         errors = [(answers != trial.truth).astype(np.float64) for answers in (trial.own, trial.moved_answers)]
@@ -142,7 +142,7 @@ def build_turn_finding(context: CheckContext, responses: Responses, trial: TurnT
         **get_facts("response.turn"),
         about=feature,
         title=f"{what} {fall} as {feature} rises {turn.side} {value}, although {labels} {rise}",
-        detail=f"In {pluralise(of, 'real row')} with {feature} {turn.side} {value}, {comparison} if only {feature} were {value}.",
+        detail=f"In {pluralise(of, 'real row')} with {feature} {turn.side} {value}, {comparison} with {feature} changed to {value}.",
         remedy=f"Look at how {feature} is read and limited before the model, and at the curve: either values {turn.side} {value} are "
         "changed on the way, or the model has learned a wrong curve from too few rows there.",
         **count_rows(count, of),

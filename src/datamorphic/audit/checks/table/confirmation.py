@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...._lazy import pd
-from ...._text import format_percent, format_short
+from ...._text import format_percent, format_rounded
 from ....core.result import Finding
 from ....errors import OutOfBudget, SystemFailed
 from ....runs.flow import ask
@@ -95,9 +95,7 @@ def _describe_better_unit(context: CheckContext, budget: CheckBudget, doubt: Dou
     is_clear = gain.p_value <= SIGNIFICANCE and not judge.makes_labels_less_likely(old, new, places)
     if not is_clear or gain.reduction.value < MIN_REDUCTION or gain.reduction.low <= 0:
         return ""
-    before, after = (
-        format_short(float(f"{value:.3g}")) if numeric else format_percent(value) for value in (gain.before, gain.after)
-    )
+    before, after = (format_rounded(value) if numeric else format_percent(value) for value in (gain.before, gain.after))
     return f"In the unit of the others, the answers to these rows fit their labels better: the error falls from {before} to {after}."
 
 

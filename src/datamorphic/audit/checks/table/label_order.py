@@ -66,7 +66,8 @@ def find_moved_labels(context: CheckContext, table: TableProfile) -> Iterator[Fi
         title=f"The labels of rows {first:,} to {last:,} are those of the row {side}",
         detail=f"Compared with the label of its own row, the model has {own} in these {moved.stop - moved.start:,} rows. Compared with "
         f"the label of the row {'after' if side == 'before' else 'before'}, it has {other}, about as in the other rows ({elsewhere}). "
-        "Where this begins and ends is known to a few rows. A figure of quality that includes them is too low.",
+        "The first and the last of these rows are known only to within a few rows. A "
+        "measure of quality on data with these rows is too pessimistic.",
     )
 
 

@@ -164,7 +164,7 @@ def _find_wrong_percents(column: ColumnProfile, numbers: npt.NDArray[np.float64]
         return
     rows = (numbers > MAX_PERCENT) | (numbers < 0)
     for broken in _make_break(
-        column, rows, numbers, "A percentage is between 0 and 100.", f"{column.name} is no percentage"
+        column, rows, numbers, "A percentage is between 0 and 100.", f"{column.name} is not a valid percentage"
     ):
         is_clear = bool((numbers[rows] < 0).any()) or float(np.median(numbers[rows])) >= MIN_CLEAR_PERCENT
         yield replace(broken, is_certain=is_clear)

@@ -59,8 +59,8 @@ def _find_disorder(table: TableProfile, column: ColumnProfile, days: npt.NDArray
         mask,
         about=f"order of {column.name}",
         title=f"The rows are sorted by {column.name}, except for {int(mask.sum()):,}",
-        detail=f"{column.name} is {order} in nearly all rows, and goes back at {format_count(int(mask.sum()), len(days))}. The first "
-        f"is row {int(table.rows[place]):,}.",
+        detail=f"{column.name} is {order} in nearly all rows, and goes back in {format_count(int(mask.sum()), len(days))}, first "
+        f"in row {int(table.rows[place]):,}.",
     )
 
 
@@ -80,8 +80,8 @@ def _find_gaps(table: TableProfile, column: ColumnProfile, days: npt.NDArray[np.
             [column],
             about=f"gaps of {column.name}",
             title=f"{column.name} has a gap: {text}",
-            detail=f"There is no row from {text}: {_format_duration(float(steps[widest_place]))}. Elsewhere, at most "
-            f"{_format_duration(float(other_steps.max()))} are without one.",
+            detail=f"There is no row from {text}: {_format_duration(float(steps[widest_place]))}. Elsewhere, the longest "
+            f"gap is {_format_duration(float(other_steps.max()))}.",
         )
         return
     usual = float(np.median(steps))
@@ -102,7 +102,7 @@ def _find_gaps(table: TableProfile, column: ColumnProfile, days: npt.NDArray[np.
         [column],
         about=f"gaps of {column.name}",
         title=f"{column.name} has {'a gap' if len(gaps) == 1 else f'{len(gaps):,} gaps'}: {texts[0]}",
-        detail=f"Most dates follow each other after {_format_duration(usual)}. There is none from {'; '.join(texts)}.",
+        detail=f"Most dates are {_format_duration(usual)} apart. There are no dates from {'; '.join(texts)}.",
     )
 
 
