@@ -10,7 +10,7 @@ from ....errors import BudgetSpent
 from ....reporting.document import Section, Table
 from ....runs.flow import ask
 from ....space.points import Rows
-from ...case_text import extract_row, format_answer, format_change, to_plain_answer
+from ...case_text import extract_row, format_answer, format_change, format_label, to_plain_answer
 from ...check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check, run_flow
 from ...context import CheckContext
 from ...judged_rows import JudgedRows, collect_judged_rows
@@ -22,7 +22,7 @@ from .answers import list_answer_losses
 from .changes import PLAIN, SUBSTITUTED, USUAL, ColumnChange, list_changes
 from .codings import AssignmentFinder
 from .judge import LabelJudge
-from .search import Repair, RepairSearch
+from .search import Repair, RepairSearch, ThresholdRepair
 
 MIN_ROWS = 60  # fewer do not confirm a change
 MAX_LISTED_COLUMNS = 3
@@ -77,10 +77,11 @@ def _repair_inputs(search: RepairSearch, answer_repair: Repair | None) -> list[F
                 return _repair_two_columns(search, search.partial, changes)
             if repair is None or (not findings and explains_more(answer_repair, repair)):
                 break
-            if search.is_explained_by_threshold(repair):
-                break
-            findings.append(_build_finding(search, repair))
+            threshold = search.find_threshold(repair)
+            findings.append(_build_finding(search, repair, threshold))
             _mark_rows(search, repair)
+            if threshold is not None:
+                break
             search.accept(repair)
             changes = _leave_out(changes, repair)
     except BudgetSpent:
@@ -136,20 +137,30 @@ def explains_more(repair: Repair | None, other: Repair) -> bool:
 # -- findings ----------------------------------------------------------------------------------------------------------
 
 
-def _build_finding(search: RepairSearch, repair: Repair) -> Finding:
+def _build_finding(search: RepairSearch, repair: Repair, threshold: ThresholdRepair | None = None) -> Finding:
     names = _list_names(repair.columns)
     what = _describe_change(repair)
     # one category that does better as another one: not a code that is mixed up, but rows that are treated wrongly
     where = (
         "Rows are answered wrongly because of" if repair.change.plainness == SUBSTITUTED else "Serving looks wrong for"
     )
+    title = f"{where} {names}: with {what}, {_describe_gain(search.judge, repair)}"
+    remedy = ""
+    if threshold is not None:
+        title = (
+            f"Either {names} is misread, or the threshold is wrong: with {what}, {_describe_gain(search.judge, repair)}, and with "
+            f"{format_label(threshold.label)} from a probability of {threshold.threshold:.2g} on, to {format_percent(threshold.after)}"
+        )
+        remedy = (
+            "Find out first whether the threshold, or the weights of the classes in training, were chosen on purpose. "
+        )
     return Finding(
         **get_facts("repairs.inputs"),
         about=", ".join(repair.columns[:MAX_LISTED_COLUMNS]),
         columns=repair.columns,
-        title=f"{where} {names}: with {what}, {_describe_gain(search.judge, repair)}",
+        title=title,
         detail=_describe_evidence(search, repair),
-        remedy=f"Compare how {names} is prepared where the model was trained and where it answers: units, codes, signs, order of "
+        remedy=f"{remedy}Compare how {names} is prepared where the model was trained and where it answers: units, codes, signs, order of "
         "columns, filling of gaps. If the data at hand are at fault and not the serving code, correct them.",
         **count_rows(repair.gain.fixed, len(search.test_rows)),
         sections=_build_sections(search, repair),

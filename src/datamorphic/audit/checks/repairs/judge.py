@@ -65,9 +65,9 @@ class LabelJudge:
 
     def get_levels(self, context: CheckContext, data: JudgedRows) -> Floats | None:
         """Return the probabilities of the second of two classes for judged rows; None if they are unknown."""
-        if not self.has_probabilities or len(self.codes.labels) != 2 or context.probabilities is None:
+        if self.numeric or context.probabilities is None or context.score_rows is None:
             return None
-        if context.score_rows is None or context.probabilities.shape[1] != 2:
+        if len(self.codes.labels) != 2 or context.probabilities.shape[1] != 2:
             return None
         levels = np.full(len(context.inputs), np.nan)
         levels[context.score_rows] = context.probabilities[:, 1]

@@ -95,6 +95,15 @@ class Repair:
 
 
 @dataclass(eq=False, kw_only=True)
+class ThresholdRepair:
+    """Another threshold of the probability of a class."""
+
+    label: Any
+    threshold: float
+    after: float  # the error rate with it
+
+
+@dataclass(eq=False, kw_only=True)
 class RepairSearch:
     """Looks for changes of the inputs that make the answers fit the labels better."""
 
@@ -260,20 +269,25 @@ class RepairSearch:
             trials, {trial.change: Losses(errors=losses[trial.change][self.test_rows]) for trial in trials}
         )
 
-    def is_explained_by_threshold(self, repair: Repair) -> bool:
-        """Tell whether another threshold of the probabilities explains about as much: then it is not clear which column is wrong.
+    def find_threshold(self, repair: Repair) -> ThresholdRepair | None:
+        """Return another threshold of the probabilities that explains about as much as a change, if there is one.
 
-        A shift of a column is a shift of the threshold to a linear model, and so is what a preferred class does to any model.
+        A shift of a column is a shift of the threshold to a linear model, and so is what a preferred class does to any model. A
+        threshold that does hardly better than always the same answer explains nothing.
         """
         levels = self.judge.get_levels(self.context, self.data)
         if levels is None or repair.condition is not None:
-            return False
+            return None
         truth = self.judge.truth == 1
         thresholds = np.unique(np.quantile(levels[self.search_rows], np.linspace(0.02, 0.98, 49)))
         errors = [float(((levels >= threshold) != truth)[self.search_rows].mean()) for threshold in thresholds]
-        moved = (levels >= thresholds[int(np.argmin(errors))]) != truth
-        after = float(moved[self.test_rows].mean())
-        return repair.gain.before - after >= MIN_THRESHOLD_PART * (repair.gain.before - repair.gain.after)
+        threshold = float(thresholds[int(np.argmin(errors))])
+        after = float(((levels >= threshold) != truth)[self.test_rows].mean())
+        share = float(truth[self.test_rows].mean())
+        start = min(repair.gain.before, share, 1 - share)  # the error rate of what needs no model
+        if start - after < MIN_THRESHOLD_PART * (start - repair.gain.after):
+            return None
+        return ThresholdRepair(label=self.judge.codes.labels[1], threshold=threshold, after=after)
 
     def accept(self, repair: Repair) -> None:
         """Keep a repair, so that the next one is sought beside it."""
