@@ -66,7 +66,7 @@ def runaway(setting: Setting, column: str, degree: int) -> Case:
         ("diabetes", "ridge", 0.5),
         ("deliveries", "forest", 0.75),
     ],
-    ("large", "high", "too low", "cap", "limit", "above", "never more", "range", "clip"),
+    (r"large\b", r"high\b", "too low", "cap", "limit", "above", "never more", "range", "clip"),
     columns=(),
 )
 def capped_answers(setting: Setting, quantile: float) -> Case:

@@ -111,7 +111,7 @@ def corrupted_group(setting: Setting, column: str, value: str, share: float) -> 
         ("hawks", "forest", "tail", 215, 0.8),
         ("mlc_churn", "boosting", "total_day_minutes", 230, 0.8),
     ],
-    ("above", "over", ">", "more than", "at least", "from", "high", "older", "large"),
+    ("above", "over", ">", "more than", "at least", "older"),
 )
 def corrupted_above(setting: Setting, column: str, cut: float, share: float) -> Case:
     train = setting.train

@@ -157,7 +157,7 @@ def join_subjects(
     old_space, new_space = old.seeds.space, new.seeds.space
     if _are_alike(old_space, new_space):
         points = old.seeds
-        return old, _move(new, points)
+        return old, _give_common_space(new, points)
     names = list(dict.fromkeys([*old_space.names, *new_space.names]))
     points = build_neutral_subject(names).seeds
     for space in (old_space, new_space):
@@ -168,7 +168,7 @@ def join_subjects(
                     f"The column {feature.name!r} is {feature.describe()} for one model and {common.describe()} for the other. "
                     "Say how to read it: kinds= (--kind on the command line)."
                 )
-    return _move(old, points), _move(new, points)
+    return _give_common_space(old, points), _give_common_space(new, points)
 
 
 def answer_nothing(frame: pd.DataFrame) -> npt.NDArray[Any]:
@@ -188,7 +188,7 @@ def make_neutral_system() -> Executor:
     return Function(answer_nothing, name="columns", labels=(0,))
 
 
-def _move(subject: SubjectUnderTest, points: Points) -> SubjectUnderTest:
+def _give_common_space(subject: SubjectUnderTest, points: Points) -> SubjectUnderTest:
     """Return a subject with other seed cases, whose space may have further columns."""
     sut = subject.sut
     if subject.seeds.space.names == points.space.names:

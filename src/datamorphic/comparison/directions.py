@@ -70,7 +70,7 @@ def measure_directions(context: ComparisonContext, outcome: object = None) -> li
         try:
             for version in ("old", "new"):
                 outputs = context.query_scores(version, Points(space, moved))
-                followed = _follow(context, version, outputs, outcome)
+                followed = _read_outcome_scores(context, version, outputs, outcome)
                 if followed is None:
                     return []
                 values, name = followed
@@ -111,7 +111,7 @@ def _find_worst_row(paths: dict[Version, Floats], rises: bool) -> int:
     return int(np.nan_to_num(steps).max(axis=(0, 2)).argmax())
 
 
-def _follow(
+def _read_outcome_scores(
     context: ComparisonContext, version: Version, outputs: Outputs, outcome: object
 ) -> tuple[Floats, str] | None:
     """Return the score of the outcome for every row, and its name; numbers themselves, with an empty name."""

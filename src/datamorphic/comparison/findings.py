@@ -17,14 +17,14 @@ from .judgement import ChangedGroup, ChangeJudgement
 from .measures import FigurePair
 
 CHECK = "compare"
-MIN_WORSE = 0.01  # of all rows: more wrong answers than that are a concern
-MIN_CLASS_WORSE = 0.05  # of recall
-MIN_NUMBER_WORSE = 0.05  # of the mean absolute error
+MIN_ERROR_RISE = 0.01  # of all rows: more wrong answers than that are a concern
+MIN_RECALL_DROP = 0.05  # of recall
+MIN_RELATIVE_ERROR_RISE = 0.05  # of the mean absolute error
 #: A direction is new if at most so many rows are moved the other way now, and at least so many were before; or the reverse.
-DIRECTION_HOLDS, DIRECTION_BROKEN = 0.005, 0.1
+MAX_SHARE_OF_KEPT_DIRECTION, MIN_SHARE_OF_BROKEN_DIRECTION = 0.005, 0.1
 MIN_MOVED_SHARE = 0.2  # of the rows: columns that move nothing have no direction
 MAX_DIRECTIONS = 3
-CONFIRMED = "The group was found on one half of the rows and confirmed on the other."
+CONFIRMATION_TEXT = "The group was found on one half of the rows and confirmed on the other."
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -92,7 +92,7 @@ def build_group_finding(report: GroupReport, judgement: ChangeJudgement) -> Find
         sentences.append(f"The changes: {text}.")
     if errors is not None:
         sentences.append(_describe_figure(errors, "in the group"))
-    sentences.append(CONFIRMED)
+    sentences.append(CONFIRMATION_TEXT)
     return Finding(
         check=CHECK,
         about=group.text,
@@ -165,7 +165,7 @@ def build_error_findings(figures: Sequence[FigurePair], named_rows: bool) -> lis
                     figure, f"The new model is worse: {_name_figure(figure)} {_format_figures(figure)}"
                 )
             )
-        elif figure.name == "recall" and not named_rows and figure.surely_worse_by > MIN_CLASS_WORSE:
+        elif figure.name == "recall" and not named_rows and figure.surely_worse_by > MIN_RECALL_DROP:
             title = f"The new model misses more of {figure.label}: {_format_figures(figure)} of them are recognised"
             findings.append(_build_figure_finding(figure, title))
     return findings
@@ -195,8 +195,8 @@ def build_direction_findings(
     findings: list[Finding] = []
     ordered = sorted(changes, key=lambda change: -abs(change.old_share - change.new_share))
     for change in ordered:
-        is_new = change.new_share <= DIRECTION_HOLDS and change.old_share >= DIRECTION_BROKEN
-        is_lost = change.old_share <= DIRECTION_HOLDS and change.new_share >= DIRECTION_BROKEN
+        is_new = change.new_share <= MAX_SHARE_OF_KEPT_DIRECTION and change.old_share >= MIN_SHARE_OF_BROKEN_DIRECTION
+        is_lost = change.old_share <= MAX_SHARE_OF_KEPT_DIRECTION and change.new_share >= MIN_SHARE_OF_BROKEN_DIRECTION
         if not (is_new or is_lost) or change.moved_share < MIN_MOVED_SHARE or len(findings) == MAX_DIRECTIONS:
             continue
         verb = "lowers" if change.direction == "up" else "raises"
@@ -272,7 +272,7 @@ def build_class_findings(old: Sequence[str], new: Sequence[str], rows: int) -> l
 
 
 def _is_clearly_worse(figure: FigurePair) -> bool:
-    limit = MIN_WORSE if figure.is_share else MIN_NUMBER_WORSE * max(figure.old, 1e-12)
+    limit = MIN_ERROR_RISE if figure.is_share else MIN_RELATIVE_ERROR_RISE * max(figure.old, 1e-12)
     return figure.surely_worse_by > limit
 
 

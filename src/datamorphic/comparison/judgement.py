@@ -39,7 +39,7 @@ CONFIRMATION_CONFIDENCE, CONFIRMATION_DEVIATIONS = (
 MAX_GROUPS = 3
 MIN_EXPLAINED_SHARE = 0.3  # of many changes that groups must hold, or the changes are everywhere
 MIN_CONFIRMING_ROWS = 15
-MIN_NEW_PART = 0.7  # of the rows of a group must belong to no group before it
+MIN_NEW_SHARE = 0.7  # of the rows of a group must belong to no group before it
 #: How much more of their scores (from 0 to 1) the old answers of a group must lose than those of other rows, and for numbers,
 #: by how much of the spread of all answers those of the group must shift. Training again shifted groups by up to 0.06.
 MIN_GROUP_LOSS = 0.1
@@ -178,7 +178,7 @@ def find_changed_groups(
             break
         inside, outside = group.inside & remaining, remaining & ~group.inside
         expected = _expect(margins, changed, outside)
-        if inside.sum() < MIN_NEW_PART * group.inside.sum():  # nearly the same as an earlier one
+        if inside.sum() < MIN_NEW_SHARE * group.inside.sum():  # nearly the same as an earlier one
             remaining &= ~group.inside
             continue
         rows = inside & confirmation

@@ -18,11 +18,11 @@ from .context import ColumnSelection, ComparisonContext
 from .groups import Floats, build_row_conditions, find_group
 from .judgement import ChanceLevel, compare_means, split_halves
 
-MODELS = 4  # that are trained with other seeds
+MAX_RETRAINED_MODELS = 4  # that are trained with other seeds
 NOISE_BUDGET_SHARE = 0.4  # of the time that is left
 #: More answers than the most that changed by chance, times this, is more than chance; at least one in a thousand.
-SHARE_FACTOR, MIN_SHARE = 1.5, 0.001
-LOSS_FACTOR = 1.5
+CHANCE_SHARE_FACTOR, MIN_CHANCE_SHARE = 1.5, 0.001
+CHANCE_LOSS_FACTOR = 1.5
 SEED_PARAMETERS = ("random_state", "random_seed", "seed")
 
 
@@ -64,7 +64,7 @@ def _train_again(context: ComparisonContext, system: Estimator) -> tuple[ChanceL
     start, seconds_left = read_clock(), context.seconds_left
     answers, margins = [], []
     first: Any = None
-    for number in range(MODELS):
+    for number in range(MAX_RETRAINED_MODELS):
         spent = read_clock() - start
         if number and seconds_left is not None and spent * (number + 1) / number > NOISE_BUDGET_SHARE * seconds_left:
             break
@@ -82,15 +82,15 @@ def _train_again(context: ComparisonContext, system: Estimator) -> tuple[ChanceL
             if hasattr(learner, "predict_proba"):
                 scores = np.asarray(learner.predict_proba(inputs), dtype=np.float64)
                 first = scores.argmax(axis=1) if first is None else first
-                margins.append(_compute_margins_of(scores, first))
+                margins.append(_compute_margins(scores, first))
     if len(answers) < 2:
         return None, "There was no time to train the old learner again."
     shares = [float((a != b).mean()) for a, b in combinations(answers, 2)]
     level = ChanceLevel(
         seeds=len(answers),
         shares=tuple(shares),
-        max_share=max(SHARE_FACTOR * max(shares), MIN_SHARE),
-        max_loss=LOSS_FACTOR * _measure_group_losses(context, margins),
+        max_share=max(CHANCE_SHARE_FACTOR * max(shares), MIN_CHANCE_SHARE),
+        max_loss=CHANCE_LOSS_FACTOR * _measure_group_losses(context, margins),
     )
     text = (
         f"The learner of the old model was trained {pluralise(len(answers), 'time')} on the training data with other seeds: from one "
@@ -99,7 +99,7 @@ def _train_again(context: ComparisonContext, system: Estimator) -> tuple[ChanceL
     return level, text
 
 
-def _compute_margins_of(scores: Floats, first: Any) -> Floats:
+def _compute_margins(scores: Floats, first: Any) -> Floats:
     """Return how far the score of one class per row is above the best of the others."""
     rows = np.arange(len(scores))
     others = scores.copy()

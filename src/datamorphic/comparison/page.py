@@ -26,7 +26,7 @@ LEVEL_STATES: dict[Level, SectionState] = {"fault": "bad", "concern": "warn", "a
 MAX_SHOWN_ROWS = 25
 MAX_BRIEF_ROWS = 5
 MAX_COLUMNS = 5  # of the table of rows, without the answers
-BINS = 10
+MAX_BINS = 10
 MAX_BARS = 12
 MIN_BAR_ROWS = 5
 CHART_WIDTH, CHART_HEIGHT, LEFT, BOTTOM, TOP = 560.0, 210.0, 46.0, 44.0, 26.0
@@ -304,7 +304,7 @@ def _measure_bars(context: ComparisonContext, column: str, changed: Mask, inside
     elif len(values) <= MAX_BARS:
         parts = [(format_value(value), format_value(value), codes == value) for value in values]
     else:
-        edges = np.unique(np.quantile(known, np.linspace(0, 1, BINS + 1), method="nearest"))
+        edges = np.unique(np.quantile(known, np.linspace(0, 1, MAX_BINS + 1), method="nearest"))
         for number, (low, high) in enumerate(pairwise(edges.tolist())):
             mask = (codes > low) & (codes <= high) if number else (codes >= low) & (codes <= high)
             parts.append((f"≤ {format_value(high)}", f"{format_value(low)} to {format_value(high)}", mask))

@@ -35,7 +35,7 @@ MIN_RESIDUAL = 0.5  # of the mean error of a category, in standard deviations of
 MIN_LEVEL_SHARE = 0.01  # of the rows that have a category, to say that it is treated like another one
 SEED = 732  # of the draw of pairs
 MIN_SATURATED_SHARE = 0.25  # of the real rows, with values beyond which nothing changes
-MIN_MOVING_STEPS = (
+MIN_MOVING_STEP_SHARE = (
     0.5  # of the steps before these values, that change the score of a typical row: a single tree has fewer
 )
 MAX_SATURATED_FEATURES = 2
@@ -327,7 +327,7 @@ def _find_saturated_features(context: CheckContext, responses: Responses, truth:
 def _moves_elsewhere(response: Response, place: float, side: str) -> bool:
     """Tell whether the score of a typical row changes in most steps on the other side of a value."""
     steps = response.values[:-1] >= place if side == "below" else response.values[1:] <= place
-    return bool(steps.any()) and float(np.median(response.score_steps[:, steps].mean(axis=1))) >= MIN_MOVING_STEPS
+    return bool(steps.any()) and float(np.median(response.score_steps[:, steps].mean(axis=1))) >= MIN_MOVING_STEP_SHARE
 
 
 def _build_saturation_finding(

@@ -55,19 +55,19 @@ MIN_AFFECTED_SHARE_OF_MISSING = 0.05
 MIN_DISTINCT_ANSWERS = 6  # along a column: a tree with fewer splits may send missing values to one end by chance
 PROBED_VALUES = 8  # along a column, quantiles
 MIN_MISSING_ROWS = 20  # with a label, to compare with the same rows with another value
-CHANGED_SHARE = 0.05  # of the rows that another form of the same numbers may change: those near a border
-MIN_PERIOD_DIFFERENCES = 0.2  # of the probes whose scores differ after half a period
+MAX_SHARE_NEAR_BORDER = 0.05  # of the rows that another form of the same numbers may change: those near a border
+MIN_HALF_PERIOD_SHARE = 0.2  # of the probes whose scores differ after half a period
 MAX_FLOAT32_SHARE = 0.5  # of the different values of a column that are left in 32 bits
 MIN_SHARE_OF_DIGITS = (
     0.05  # of the rows whose scores differ with the value of another row: without its digits, it tells little
 )
 HUGE_FACTOR = 1e6  # times the largest value
 MAX_SAFE_FLOAT32 = 1e30
-BITS = (8, 16)
+INTEGER_WIDTHS_BITS = (8, 16)
 
 
 @dataclass(eq=False, kw_only=True)
-class _Interview:
+class _RowProbe:
     """Real rows, and what the system answers if a column has another value."""
 
     context: CheckContext
@@ -141,7 +141,7 @@ def check_edges(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     )
     rng = np.random.default_rng([context.seed, RANDOM_STREAM])
     points = context.inputs.take(rng.permutation(len(context.inputs))[:rows])
-    interview = _Interview(
+    interview = _RowProbe(
         context=context, budget=budget, frame=points.frame.reset_index(drop=True), answers=Outputs.of(np.empty(0))
     )
     answers = interview.ask(interview.frame)
@@ -202,7 +202,7 @@ def _choose_categories(context: CheckContext) -> list[tuple[str, list[str]]]:
     return chosen[:MAX_CATEGORY_COLUMNS]
 
 
-def _get_values(interview: _Interview, column: int) -> Floats:
+def _get_values(interview: _RowProbe, column: int) -> Floats:
     values = interview.context.inputs.codes[:, column]
     return np.asarray(values[np.isfinite(values)])
 
@@ -210,7 +210,7 @@ def _get_values(interview: _Interview, column: int) -> Floats:
 # -- missing values ----------------------------------------------------------------------------------------------------
 
 
-def _try_missing(interview: _Interview, columns: Sequence[int]) -> Iterable[Finding]:
+def _try_missing(interview: _RowProbe, columns: Sequence[int]) -> Iterable[Finding]:
     """Report missing numbers that are answered as zero, although no value is near zero, or against the labels."""
     names = interview.context.space.names
     answered = interview.find_answered_edits([(names[column], math.nan) for column in columns])
@@ -236,7 +236,7 @@ def _choose_probes(values: Floats) -> list[float]:
 
 
 def _judge_missing(
-    interview: _Interview, column: int, missing: Outputs, zero: Outputs, probes: Sequence[Outputs]
+    interview: _RowProbe, column: int, missing: Outputs, zero: Outputs, probes: Sequence[Outputs]
 ) -> Finding | None:
     name = interview.context.space.names[column]
     values = _get_values(interview, column)
@@ -274,7 +274,7 @@ def _judge_missing(
     )
 
 
-def _count_distinct(interview: _Interview, outputs: Sequence[Outputs]) -> int:
+def _count_distinct(interview: _RowProbe, outputs: Sequence[Outputs]) -> int:
     """Return how many different scores a typical row gets along a column."""
     tables = [output.scores if output.scores is not None else output.values[:, None] for output in outputs]
     try:
@@ -284,7 +284,7 @@ def _count_distinct(interview: _Interview, outputs: Sequence[Outputs]) -> int:
     return int(np.median([len(np.unique(np.round(row, 9))) for row in numbers.T]))
 
 
-def _compare_with_median(interview: _Interview, column: int, median: float) -> tuple[str, float] | None:
+def _compare_with_median(interview: _RowProbe, column: int, median: float) -> tuple[str, float] | None:
     """Return in words how much better the median would fit the labels of the rows with missing values, and a bound of it.
 
     The bound is the upper end of the interval if there are enough rows, so that it is at most zero only if zero fits better.
@@ -332,7 +332,7 @@ def _find_errors(context: CheckContext, outputs: Outputs, labels: npt.NDArray[An
 # -- unseen categories -------------------------------------------------------------------------------------------------
 
 
-def _try_unseen(interview: _Interview, categories: Sequence[tuple[str, list[str]]]) -> Iterable[Finding]:
+def _try_unseen(interview: _RowProbe, categories: Sequence[tuple[str, list[str]]]) -> Iterable[Finding]:
     """Report unseen categories that are answered exactly as one known category."""
     answered = {name for name, _ in interview.find_answered_edits([(name, UNKNOWN_CATEGORY) for name, _ in categories])}
     findings = []
@@ -347,7 +347,7 @@ def _try_unseen(interview: _Interview, categories: Sequence[tuple[str, list[str]
 
 
 def _judge_unseen(
-    interview: _Interview, name: str, values: Sequence[str], twin: int, new: Outputs, known: Sequence[Outputs]
+    interview: _RowProbe, name: str, values: Sequence[str], twin: int, new: Outputs, known: Sequence[Outputs]
 ) -> list[Finding]:
     others = [outputs for place, outputs in enumerate(known) if place != twin]
     shares = [float(interview.find_differences(new, outputs).mean()) for outputs in others]
@@ -402,14 +402,14 @@ def _declares_unknown(context: CheckContext) -> bool:
 # -- numbers that do not fit -------------------------------------------------------------------------------------------
 
 
-def _try_overflow(interview: _Interview, columns: Sequence[int]) -> Iterable[Finding]:
+def _try_overflow(interview: _RowProbe, columns: Sequence[int]) -> Iterable[Finding]:
     """Report columns whose values that differ by 256 or 65,536 are answered alike: they overflow their type."""
     names = interview.context.space.names
     trials: list[tuple[int, int, list[float]]] = []
     for column in columns:
         values = _get_values(interview, column)
         largest = float(np.abs(values).max())
-        for bits in BITS:
+        for bits in INTEGER_WIDTHS_BITS:
             if 2 ** (bits - 1) <= largest < 2.0**40 and np.ptp(values) >= 2 ** (bits - 2):
                 probes = [float(round(value)) for value in _choose_probes(values)[:: 2 if bits == 8 else 1]]
                 trials.append((column, bits, list(dict.fromkeys(probes))))
@@ -429,7 +429,7 @@ def _try_overflow(interview: _Interview, columns: Sequence[int]) -> Iterable[Fin
         ):
             continue
         differences = np.mean([interview.find_differences(here, half).mean() for here, _, _, half in groups])
-        if differences < MIN_PERIOD_DIFFERENCES:
+        if differences < MIN_HALF_PERIOD_SHARE:
             continue
         values = _get_values(interview, column)
         count = int((np.abs(values) >= 2 ** (bits - 1)).sum())
@@ -451,7 +451,7 @@ def _try_overflow(interview: _Interview, columns: Sequence[int]) -> Iterable[Fin
     return findings
 
 
-def _try_forms(interview: _Interview) -> Iterable[Finding]:
+def _try_forms(interview: _RowProbe) -> Iterable[Finding]:
     """Report the same numbers in another form that get other answers: in 32 bits, in narrow types, with negative zeros."""
     if interview.context.query_dependent:
         return []
@@ -490,7 +490,7 @@ def _fits(values: npt.NDArray[Any], limits: np.iinfo[Any]) -> bool:
 
 
 def _compare_forms(
-    interview: _Interview, frame: pd.DataFrame, other: pd.DataFrame, about: str, form: str, names: Sequence[str]
+    interview: _RowProbe, frame: pd.DataFrame, other: pd.DataFrame, about: str, form: str, names: Sequence[str]
 ) -> list[Finding]:
     """Report numbers that get other answers in another form for more rows than lie near a border."""
     usual, outputs = interview.ask(frame), interview.ask(other)
@@ -498,7 +498,7 @@ def _compare_forms(
         return []  # a refusal is safe
     changed = interview.find_changes(usual, outputs)
     count, total = int(changed.sum()), len(changed)
-    if count < 2 or compute_wilson_interval(count, total)[0] < CHANGED_SHARE:
+    if count < 2 or compute_wilson_interval(count, total)[0] < MAX_SHARE_NEAR_BORDER:
         return []
     row = int(np.flatnonzero(changed)[0])
     example = build_example(
@@ -519,7 +519,7 @@ def _compare_forms(
     ]
 
 
-def _try_lost_digits(interview: _Interview, columns: Sequence[int]) -> Iterable[Finding]:
+def _try_lost_digits(interview: _RowProbe, columns: Sequence[int]) -> Iterable[Finding]:
     """Report columns of numbers so large that the model, which computes in 32 bits, cannot tell them apart."""
     findings = []
     names = interview.context.space.names
@@ -556,7 +556,7 @@ def _try_lost_digits(interview: _Interview, columns: Sequence[int]) -> Iterable[
     return findings
 
 
-def _try_huge(interview: _Interview, columns: Sequence[int]) -> Iterable[Finding]:
+def _try_huge(interview: _RowProbe, columns: Sequence[int]) -> Iterable[Finding]:
     """Report huge numbers that lead to scores or answers that are no numbers."""
     names = interview.context.space.names
     bounds = interview.context.declared_bounds

@@ -100,26 +100,26 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
     with budget.limit(FIRST_FIT_BUDGET_PART):  # there is no way to know how long a fit takes before the first one
         source_outputs = {False: answer(ask(source))}  # by whether scores are needed
     fit_seconds = context.clock.seconds - start_seconds
-    hypotheses_seconds = _share_time_of_hypotheses(budget, start_seconds)
+    hypotheses_seconds = _compute_hypotheses_seconds(budget, start_seconds)
     findings, body, tried_count, untried_names, left_out_count = [], [], 0, [], 0
 
-    def list_relation(name: str, note: str, judged: str = "–", violated: str = "–") -> None:
+    def add_table_row(name: str, note: str, judged: str = "–", violated: str = "–") -> None:
         body.append([name, relations[name].statement, _format_necessity(requirements[name]), judged, violated, note])
 
     for name in names:
         relation, requirement = relations[name], requirements[name]
         reason = subject.find_obstacle(relation, data)
         if reason:
-            list_relation(name, reason)
+            add_table_row(name, reason)
             continue
         relation_seconds, seconds_left = FITS_PER_RELATION * fit_seconds, budget.seconds_left
         if budget.spent or (seconds_left is not None and seconds_left < relation_seconds):
             untried_names.append(name)
-            list_relation(name, "not tried: there was no time")
+            add_table_row(name, "not tried: there was no time")
             continue
         if not requirement.necessary and hypotheses_seconds < relation_seconds:
             left_out_count += 1
-            list_relation(name, 'left out to save time: only=["learning"] tries it')
+            add_table_row(name, 'left out to save time: only=["learning"] tries it')
             continue
         strictness = (
             requirement.strictness if requirement.strictness in ("class_exact", "score_exact") else "class_exact"
@@ -146,14 +146,14 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
                 result = answer(flow)
         except BudgetSpent:
             untried_names.append(name)
-            list_relation(name, "not tried: there was no time")
+            add_table_row(name, "not tried: there was no time")
             continue
         tried_count += 1
         if not requirement.necessary:
             hypotheses_seconds -= context.clock.seconds - relation_start_seconds
         violated, judged = result.count(VIOLATED), result.count(VIOLATED) + result.count(HOLDS)
         note = result.message if result.count(UNDEFINED) else requirement.reason
-        list_relation(name, note, f"{judged:,}", f"{violated:,}")
+        add_table_row(name, note, f"{judged:,}", f"{violated:,}")
         if violated and requirement.necessary:
             build_finding = _build_cluster_finding if clusters else _build_finding
             findings.append(build_finding(name, relation.statement, requirement.reason, result, violated, judged))
@@ -186,7 +186,7 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
     )
 
 
-def _share_time_of_hypotheses(budget: CheckBudget, seconds_before: float) -> float:
+def _compute_hypotheses_seconds(budget: CheckBudget, seconds_before: float) -> float:
     """Return the seconds for relations that only describe the learner: few after a short test, unless they are asked for."""
     if budget.requested or budget.budget.seconds is None:
         return math.inf

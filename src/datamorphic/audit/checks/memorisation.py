@@ -41,13 +41,15 @@ MAX_ROWS = 200
 MAX_CLASSES = 100  # with more, any change may change the answer: vectors, texts
 MIN_ROWS = 20  # fewer do not allow a judgement
 MAX_CHANGED_COLUMNS = 6  # each is changed alone
-HAIR = 1e-6  # of the spread of a real number: no measurement is that exact
+TINY_STEP_SHARE = 1e-6  # of the spread of a real number: no measurement is that exact
 MAX_FINE_STEP = 1e-3  # of the spread: the answer should hardly ever change within it
 MAX_STEP = 0.05  # of the spread: a larger step is another case, not the same one measured again
 MIN_NUMBER_VALUES = 10  # a column with fewer different whole numbers may hold codes
 MIN_ANSWER_JUMP = 0.25  # of the standard deviation of numeric answers, to count as another answer
 MIN_CHANGED_SHARE = 0.8  # of the changes of a row, each of one column, that change its answer
-MIN_HELD_SHARE = 0.01  # of the rows, at the lower end of the interval: thresholds of trees touch fewer rows by chance
+MIN_ISOLATED_SHARE = (
+    0.01  # of the rows, at the lower end of the interval: thresholds of trees touch fewer rows by chance
+)
 MIN_ISOLATED_ROWS = 5
 MIN_ACCURACY_DROP = 0.05  # from the rows to their copies, if they are known by heart
 MIN_DEFAULT_SHARE = 0.9  # of such rows that have the same answer, so that it is a default
@@ -60,7 +62,9 @@ MIN_RECOVERED_SHARE = (
     0.35  # of the copies with one other value, at the lower end of the interval: the rest is wrong by chance
 )
 MIN_RECOVERED_SHARE_PER_COLUMN = 0.3
-MIN_RECOVERING_COLUMNS = 0.75  # of the columns: a misread column or a border that is near recovers with few of them
+MIN_RECOVERING_COLUMN_SHARE = (
+    0.75  # of the columns: a misread column or a border that is near recovers with few of them
+)
 DEFAULT_REMEDY = (
     "Look for a default, a fallback after an error or a time-out, or a cache on the way to the answer: the same rows get it each "
     "time, and nothing in their values explains why."
@@ -143,7 +147,7 @@ def _find_steps(inputs: Points) -> tuple[dict[int, float], bool]:
         if len(distinct) < MIN_NUMBER_VALUES or spread <= 0:
             continue
         is_whole = feature.kind == "integer" or bool((distinct == np.round(distinct)).all())
-        step = 1.0 if is_whole else HAIR * spread
+        step = 1.0 if is_whole else TINY_STEP_SHARE * spread
         if step <= MAX_STEP * spread:
             steps[column], relative_steps[column] = step, step / spread
     fine = {column for column, step in relative_steps.items() if step <= MAX_FINE_STEP}
@@ -208,7 +212,7 @@ def _find_isolated_rows(context: CheckContext, budget: CheckBudget, near: _Neigh
     usable = judged_counts >= 2
     isolated = usable & (changed_counts >= MIN_CHANGED_SHARE * judged_counts)
     count, total = int(isolated.sum()), int(usable.sum())
-    if count < MIN_ISOLATED_ROWS or compute_wilson_interval(count, total)[0] < MIN_HELD_SHARE:
+    if count < MIN_ISOLATED_ROWS or compute_wilson_interval(count, total)[0] < MIN_ISOLATED_SHARE:
         return None
     if not near.is_fine and not _are_unusual_answers_isolated(own, isolated, usable, context.has_numeric_answers):
         return None  # whole numbers move by a whole step: a few rows may well change with it
@@ -354,7 +358,7 @@ def _find_unexplained_answers(context: CheckContext, budget: CheckBudget) -> Fin
     shares = recovered.mean(axis=1)
     if (
         compute_wilson_interval(int(recovered.sum()), recovered.size)[0] < MIN_RECOVERED_SHARE
-        or (shares >= MIN_RECOVERED_SHARE_PER_COLUMN).mean() < MIN_RECOVERING_COLUMNS
+        or (shares >= MIN_RECOVERED_SHARE_PER_COLUMN).mean() < MIN_RECOVERING_COLUMN_SHARE
     ):
         return None
     mark_explained_rows(context, rivals.data.rows[wrong])

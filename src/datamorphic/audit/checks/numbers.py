@@ -69,7 +69,7 @@ LARGE_SHARE = 0.1  # of the rows: those with the largest predictions of the quic
 MIN_LARGE_RESIDUAL = 0.5  # standard deviations of the labels, at the lower end
 MAX_QUICK_RESIDUAL_RATIO = 1 / 3
 
-RUNAWAY_STEP = 0.1  # of the range of a feature, beyond its bounds: new data are soon there
+RUNAWAY_STEP_SHARE = 0.1  # of the range of a feature, beyond its bounds: new data are soon there
 RUNAWAY_ROWS = 30
 MAX_RUNAWAY_FEATURES = 30
 RUNAWAY_RANGES = 3.0  # of the labels, outside them
@@ -81,7 +81,7 @@ MAX_NAMED_FEATURES = 3
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Numbers:
+class _LabelledAnswers:
     """Answers and labels of the rows that have both."""
 
     answers: Floats
@@ -122,7 +122,7 @@ def check_numbers(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     )
 
 
-def _collect_numbers(context: CheckContext) -> _Numbers | None:
+def _collect_numbers(context: CheckContext) -> _LabelledAnswers | None:
     assert context.answers is not None
     assert context.query_rows is not None
     assert context.truth is not None
@@ -137,7 +137,7 @@ def _collect_numbers(context: CheckContext) -> _Numbers | None:
         deviation = float(labels[rows].std())
     if not 0 < deviation < math.inf:
         return None
-    return _Numbers(
+    return _LabelledAnswers(
         answers=answers[rows],
         labels=labels[rows],
         answer_rows=rows,
@@ -150,7 +150,7 @@ def _collect_numbers(context: CheckContext) -> _Numbers | None:
 # -- the range of the labels -------------------------------------------------------------------------------------------
 
 
-def _find_impossible(context: CheckContext, numbers: _Numbers) -> list[Finding]:
+def _find_impossible(context: CheckContext, numbers: _LabelledAnswers) -> list[Finding]:
     """Return a concern about answers far outside the labels, or advice about negative answers."""
     answers, total = numbers.answers, len(numbers.answers)
     margin = FAR_DEVIATIONS * numbers.deviation
@@ -199,7 +199,7 @@ def _find_impossible(context: CheckContext, numbers: _Numbers) -> list[Finding]:
 
 
 def _judge_negative(
-    context: CheckContext, budget: CheckBudget, numbers: _Numbers, rivals: Rivals, finding: Finding
+    context: CheckContext, budget: CheckBudget, numbers: _LabelledAnswers, rivals: Rivals, finding: Finding
 ) -> Finding:
     """Return advice about negative answers as a concern if they are far more wrong than those of other models.
 
@@ -236,7 +236,7 @@ def _get_low(inside: Mask) -> float:
 # -- one answer for many rows ------------------------------------------------------------------------------------------
 
 
-def _find_repeated(context: CheckContext, numbers: _Numbers, rivals: Rivals) -> list[Finding]:
+def _find_repeated(context: CheckContext, numbers: _LabelledAnswers, rivals: Rivals) -> list[Finding]:
     """Return a concern if one answer stands for many rows that the quick model predicts far better: a bound or a default."""
     answers, predictions, data = rivals.answers, rivals.predictions, rivals.data
     values, places, counts = np.unique(answers, return_inverse=True, return_counts=True)
@@ -286,7 +286,7 @@ def _find_repeated(context: CheckContext, numbers: _Numbers, rivals: Rivals) -> 
 # -- steps -------------------------------------------------------------------------------------------------------------
 
 
-def _find_steps(context: CheckContext, numbers: _Numbers, data: JudgedRows) -> list[Finding]:
+def _find_steps(context: CheckContext, numbers: _LabelledAnswers, data: JudgedRows) -> list[Finding]:
     """Return a finding if answers are rounded coarsely, or if there are only a few of them, and labels are finer."""
     values, label_count = np.unique(numbers.answers), len(np.unique(numbers.labels))
     if not 2 <= len(values) <= MAX_STEPS or label_count < MIN_LABELS_PER_ANSWER * len(values):
@@ -363,7 +363,7 @@ def _has_trees(context: CheckContext) -> bool:
 # -- large answers, and values beyond the data -------------------------------------------------------------------------
 
 
-def _find_low_large_answers(context: CheckContext, numbers: _Numbers, rivals: Rivals) -> list[Finding]:
+def _find_low_large_answers(context: CheckContext, numbers: _LabelledAnswers, rivals: Rivals) -> list[Finding]:
     """Return advice if answers are far too low where the quick model predicts its largest values, and is right."""
     data, predictions = rivals.data, rivals.predictions
     rows = predictions >= np.quantile(predictions, 1 - LARGE_SHARE)
@@ -399,7 +399,7 @@ class _Departure:
     answers: Floats
 
 
-def _find_runaway(context: CheckContext, budget: CheckBudget, numbers: _Numbers) -> list[Finding]:
+def _find_runaway(context: CheckContext, budget: CheckBudget, numbers: _LabelledAnswers) -> list[Finding]:
     """Return a concern if answers leave the range of the labels by far when a feature leaves its own range."""
     origins = context.inputs.take(_choose_rows(context, numbers))
     limit = RUNAWAY_RANGES * (numbers.high - numbers.low)
@@ -407,7 +407,7 @@ def _find_runaway(context: CheckContext, budget: CheckBudget, numbers: _Numbers)
     values = [
         (column, part, (high if part > 0 else low) + part * (high - low))
         for column, (low, high) in ranges.items()
-        for part in (RUNAWAY_STEP, -RUNAWAY_STEP, 1.0, -1.0)
+        for part in (RUNAWAY_STEP_SHARE, -RUNAWAY_STEP_SHARE, 1.0, -1.0)
     ]
     values = [item for item in values if item[2] >= 0 or ranges[item[0]][0] < 0]  # amounts cannot be negative
     departures = [
@@ -470,7 +470,7 @@ def _ask_values(
     ]
 
 
-def _is_away(departure: _Departure, numbers: _Numbers, limit: float) -> Mask:
+def _is_away(departure: _Departure, numbers: _LabelledAnswers, limit: float) -> Mask:
     answers = departure.answers
     return (answers < numbers.low - limit) | (answers > numbers.high + limit) | np.isinf(answers)
 
@@ -491,7 +491,7 @@ def _is_steeper(departure: _Departure, probes: Sequence[_Departure]) -> Mask:
     return np.asarray(is_far & (is_steep | ~positive))
 
 
-def _choose_rows(context: CheckContext, numbers: _Numbers) -> Rows:
+def _choose_rows(context: CheckContext, numbers: _LabelledAnswers) -> Rows:
     """Return rows of the inputs whose answers are within the range of the labels."""
     assert context.query_rows is not None
     usual = (numbers.answers >= numbers.low) & (numbers.answers <= numbers.high)
@@ -499,7 +499,7 @@ def _choose_rows(context: CheckContext, numbers: _Numbers) -> Rows:
     return np.sort(np.random.default_rng([context.seed, 51]).permutation(rows)[:RUNAWAY_ROWS])
 
 
-def _build_runaway_finding(numbers: _Numbers, departure: _Departure, away: Mask, names: list[str]) -> Finding:
+def _build_runaway_finding(numbers: _LabelledAnswers, departure: _Departure, away: Mask, names: list[str]) -> Finding:
     row = int(np.flatnonzero(away)[0])
     case, word = extract_case(departure.points, row), "above" if departure.part > 0 else "below"
     more = f" and {len(names) - MAX_NAMED_FEATURES} more" if len(names) > MAX_NAMED_FEATURES else ""
@@ -541,7 +541,7 @@ def _get_low_mean(values: Floats) -> float:
     return float(values.mean() - margin * values.std() / math.sqrt(max(1, len(values))))
 
 
-def _build_examples(context: CheckContext, numbers: _Numbers, rows: Rows) -> tuple[Example, ...]:
+def _build_examples(context: CheckContext, numbers: _LabelledAnswers, rows: Rows) -> tuple[Example, ...]:
     """Return the row with the largest error."""
     assert context.answers is not None
     assert context.query_rows is not None

@@ -71,10 +71,10 @@ def check_recall(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     section = _build_section(figures)
     basis = f"{pluralise(len(judged), 'class', 'classes')} in {pluralise(len(rivals.labels), 'row')}"
     findings: list[Finding] = []
-    if not rivals.is_coarse and _may_miss_easy_rows(rivals):
+    if not rivals.is_coarse and _is_worse_in_some_class(rivals):
         easy = rivals.find_easy_rows(context, budget) & ~get_explained_rows(context)[rivals.data.rows]
         missed = easy & (rivals.answers != rivals.labels)
-        findings = _judge_all(context, rivals, easy, missed, section) or _judge_classes(
+        findings = _judge_easy_rows(context, rivals, easy, missed, section) or _judge_classes(
             context, budget, rivals, judged, easy, missed, section
         )
     if not findings and not get_explained_rows(context).any():
@@ -82,7 +82,7 @@ def check_recall(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     return CheckFindings(basis=basis, findings=findings, sections=[] if findings else [section])
 
 
-def _may_miss_easy_rows(rivals: Rivals) -> bool:
+def _is_worse_in_some_class(rivals: Rivals) -> bool:
     """Tell whether the model has more errors than the quick one in any class: only then other models must be fitted."""
     own, quick = rivals.data.errors, rivals.data.reference_errors
     differences = [float((own - quick)[rivals.labels == code].sum()) for code in range(len(rivals.classes))]
@@ -163,7 +163,9 @@ def _build_section(figures: list[_ClassFigures]) -> Section:
 # -- the findings ------------------------------------------------------------------------------------------------------
 
 
-def _judge_all(context: CheckContext, rivals: Rivals, easy: Mask, missed: Mask, section: Section) -> list[Finding]:
+def _judge_easy_rows(
+    context: CheckContext, rivals: Rivals, easy: Mask, missed: Mask, section: Section
+) -> list[Finding]:
     """Return a concern if easy rows of several classes are missed."""
     count, total = int(missed.sum()), int(easy.sum())
     classes = [
@@ -226,7 +228,7 @@ def _is_below_all(context: CheckContext, budget: CheckBudget, rivals: Rivals, it
     )
 
 
-def _loses_likewise(context: CheckContext, budget: CheckBudget, rivals: Rivals, item: _ClassFigures) -> bool:
+def _is_lost_by_similar_model(context: CheckContext, budget: CheckBudget, rivals: Rivals, item: _ClassFigures) -> bool:
     """Tell whether one of the plain models that answer most like the model loses the class, too.
 
     Naive Bayes loses the most frequent one if many of its features say the same, and neighbours a rare one among many columns.
@@ -258,7 +260,7 @@ def _judge_classes(
             rows.sum() >= MIN_EASY_ROWS
             and item.recall <= MAX_RECALL_RATIO * item.quick_recall
             and _is_missed(int(missed[rows].sum()), int(rows.sum()), len(figures))
-            and not _loses_likewise(context, budget, rivals, item)
+            and not _is_lost_by_similar_model(context, budget, rivals, item)
         ):
             lost.append(item)
     if not lost:

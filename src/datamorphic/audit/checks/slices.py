@@ -24,7 +24,7 @@ from ..rivals import Rivals, collect_rivals, estimate_mean, get_explained_rows, 
 Mask = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 
-FEW_ROWS = 500  # groups of less than a tenth of as many rows are not seen
+MIN_ROWS_FOR_SMALL_GROUPS = 500  # with fewer rows, groups of less than a tenth of them are missed
 MIN_GROUP_ROWS = 20  # in each half of the rows
 MIN_GROUP_SHARE = 0.01  # of each half
 MAX_TESTED_GROUPS = 4  # per way of ranking them, on the half that was not used to find them
@@ -34,9 +34,9 @@ SIGNIFICANCE = 0.01  # of all tests together
 MIN_DIFFERENCE = 0.05  # of the error rates inside and outside, at the lower end of the interval
 MIN_NUMERIC_RATIO = 1.5  # of the mean errors of numbers inside and outside, for advice
 MIN_NUMERIC_ERROR = 0.01  # of the standard deviation of the labels: smaller errors do not matter
-MAX_REFERENCE_RATIO = 2 / 3  # of the reference model's errors to the model's, where the data allow better
+MAX_QUICK_ERROR_RATIO = 2 / 3  # of the reference model's errors to the model's, where the data allow better
 MAX_EXPLAINED_SHARE = 0.4  # of the errors of a group that a finding of an earlier check explains
-MAX_DEFECTS = 3
+MAX_CONCERNS = 3
 # A group that is not mostly wrong is a concern only if it is special: there, the model is much worse than the quick model and
 # than plain models that answer like it elsewhere. Outside the group, it is not much worse than the quick model.
 MIN_EXCESS = 0.1  # of the error rate over the quick model's
@@ -91,7 +91,7 @@ def check_slices(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     groups = [group for group in groups if not _is_explained(group, data, explained)]
     for group in sorted(groups, key=lambda group: (group.excess_p_value, group.p_value)):
         finding = _judge_group(context, budget, group, rivals, ~first_half, used)
-        if finding is not None and finding.level == "concern" and len(findings) < MAX_DEFECTS:
+        if finding is not None and finding.level == "concern" and len(findings) < MAX_CONCERNS:
             findings.append(finding)
             used |= group.inside
             mark_explained_rows(context, data.rows[group.inside])
@@ -105,7 +105,7 @@ def check_slices(context: CheckContext, budget: CheckBudget) -> CheckFindings:
         findings = [finding for finding in hard if finding is not None][:1]
     if findings:
         findings[0] = replace(findings[0], sections=(_build_section(groups, data, ~first_half),))
-    elif len(data.rows) < min(FEW_ROWS, len(context.inputs) // 2):
+    elif len(data.rows) < min(MIN_ROWS_FOR_SMALL_GROUPS, len(context.inputs) // 2):
         return CheckFindings(basis=f"{basis}; there was no time for more", conclusive=False, skip_reason="budget spent")
     return CheckFindings(basis=basis, findings=findings)
 
@@ -220,7 +220,7 @@ def _judge_group(
     has_excess = (
         group.excess_p_value <= SIGNIFICANCE
         and not rivals.is_coarse
-        and _stands_out(context, budget, rivals, inside, outside)
+        and _is_worse_than_similar_models(context, budget, rivals, inside, outside)
     )
     losses = _measure_losses(rivals, inside, outside) if has_excess else None
     judge = _judge_numbers if data.numeric else _judge_classes
@@ -268,7 +268,9 @@ def _bound_honest_errors(best: float, class_count: int) -> float:
     return max(MIN_EXCESS_RATIO * best, nearest + MIN_EXCESS_OVER_NEAREST_NEIGHBOUR)
 
 
-def _stands_out(context: CheckContext, budget: CheckBudget, rivals: Rivals, inside: Mask, outside: Mask) -> bool:
+def _is_worse_than_similar_models(
+    context: CheckContext, budget: CheckBudget, rivals: Rivals, inside: Mask, outside: Mask
+) -> bool:
     """Tell whether a model is worse in a group than plain models that answer like it elsewhere."""
     mean = float(rivals.data.errors[inside].mean())
     similar_means = [
@@ -308,9 +310,9 @@ def _judge_classes(
         and lost.low * total >= MIN_LOST_ROWS
         and wrong > total / 2
         and wrong_outside <= most_outside * total_outside
-        and reference_wrong <= MAX_REFERENCE_RATIO * wrong
+        and reference_wrong <= MAX_QUICK_ERROR_RATIO * wrong
     )
-    is_defect = is_mostly_wrong or losses is not None
+    is_concern = is_mostly_wrong or losses is not None
     title = f"The model is wrong more often where {group.text}"
     if is_mostly_wrong:
         title = f"The model is mostly wrong where {group.text}"
@@ -331,7 +333,7 @@ def _judge_classes(
             "one gives them"
         )
     detail += ". The group was found on one half of the rows and tested on the other."
-    return _build_finding(context, group, data, inside, title, detail, is_defect, wrong, total)
+    return _build_finding(context, group, data, inside, title, detail, is_concern, wrong, total)
 
 
 def _format_error(error: float) -> str:
@@ -367,14 +369,14 @@ def _judge_numbers(
         and mean_outside <= most_outside
         and has_excess
         and mean - margin > constant_mean
-        and reference_mean <= MAX_REFERENCE_RATIO * mean
+        and reference_mean <= MAX_QUICK_ERROR_RATIO * mean
     )
     # Where a quantity is large, honest models may be far off; a kind of rows is another matter.
     is_kind = any(not condition.is_threshold for condition in group.conditions)
-    is_defect = losses is not None and (is_useless or is_kind)
+    is_concern = losses is not None and (is_useless or is_kind)
     large = int((errors > np.quantile(data.errors, 0.9)).sum())
-    title = f"The model's errors are {'far ' if is_defect else ''}larger where {group.text}"
-    if is_defect and not is_useless:
+    title = f"The model's errors are {'far ' if is_concern else ''}larger where {group.text}"
+    if is_concern and not is_useless:
         title = f"The model's errors are far larger than the data require where {group.text}"
     difference = mean - mean_outside
     detail = (
@@ -391,7 +393,7 @@ def _judge_numbers(
             "in the group"
         )
     detail += ". The group was found on one half of the rows and tested on the other."
-    return _build_finding(context, group, data, inside, title, detail, is_defect, large, len(errors))
+    return _build_finding(context, group, data, inside, title, detail, is_concern, large, len(errors))
 
 
 def _build_finding(
@@ -401,12 +403,12 @@ def _build_finding(
     inside: Mask,
     title: str,
     detail: str,
-    is_defect: bool,
+    is_concern: bool,
     count: int,
     total: int,
 ) -> Finding:
     features = ", ".join(dict.fromkeys(data.points.space.names[condition.feature] for condition in group.conditions))
-    if is_defect:
+    if is_concern:
         remedy = (
             "The data allow better here. Look at how rows of this group are treated on the way to the model and after it "
             "(encoding, units, joins, rules), and compare their labels with the answers. Then train with more of them."
@@ -420,7 +422,7 @@ def _build_finding(
         **get_facts("slices"),
         about=features,
         title=title,
-        level="concern" if is_defect else "advice",
+        level="concern" if is_concern else "advice",
         detail=detail,
         remedy=remedy,
         **count_rows(count, total),

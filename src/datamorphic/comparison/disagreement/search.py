@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from ..context import ComparisonContext
 
 DEFAULT_SECONDS = 20.0
-SHARE_OF_BUDGET = 0.7  # of what is left of the budget of a comparison, on a busy machine
-SHARE_OF_SEARCH = 0.6  # of the time; the rest is for shrinking,
-SHARE_OF_SHRINKING = 0.9  # and for reporting
+SEARCH_BUDGET_SHARE = 0.7  # of what is left of the budget of a comparison, on a busy machine
+SEARCH_END_SHARE = 0.6  # of the time; the rest is for shrinking,
+SHRINKING_END_SHARE = 0.9  # and for reporting
 
 
 def find_disagreements(context: ComparisonContext, budget: Budget) -> list[Finding]:
@@ -51,7 +51,7 @@ def _find_seconds(context: ComparisonContext, budget: Budget) -> float:
     seconds = DEFAULT_SECONDS if budget.seconds is None else budget.seconds
     left = context.seconds_left
     wanted = seconds * context.execution.recall(measure_slowdown)
-    return wanted if left is None else max(min(wanted, SHARE_OF_BUDGET * left), min(seconds, left))
+    return wanted if left is None else max(min(wanted, SEARCH_BUDGET_SHARE * left), min(seconds, left))
 
 
 def compare_twins(
@@ -66,7 +66,7 @@ def compare_twins(
 ) -> list[Finding]:
     """Return the differences between two systems on given rows and beyond them, within a number of seconds."""
     start = read_clock()
-    end = start + seconds * SHARE_OF_SEARCH
+    end = start + seconds * SEARCH_END_SHARE
     twins = Twins(old, new, query=query, tolerance=tolerance, is_late=lambda: read_clock() > end)
     search = Search(twins=twins, points=points, seed=seed)
     foreign_sites: list[ForeignSite] = []
@@ -78,7 +78,7 @@ def compare_twins(
             foreign_sites = find_foreign_sites(search)
             search.explore()
     sites: list[Site] = []
-    end = start + seconds * SHARE_OF_SHRINKING
+    end = start + seconds * SHRINKING_END_SHARE
     with np.errstate(all="ignore"):
         with suppress(OutOfBudget):
             sites = shrink(search)

@@ -23,7 +23,7 @@ SITE_ROUNDS = 3  # in which further ranges of the same features are looked for
 SITES_PER_ROUND = 4  # and feature
 ROUNDED_DECIMALS = 4
 MAX_RESTORING_ROUNDS = 12
-THIN_GRID = 60  # values of the grid between which a range is looked for
+MAX_THIN_GRID_VALUES = 60  # values of the grid between which a range is looked for
 MAX_ROWS_PER_QUERY = 20_000
 SMALL_GAP = 1e-3  # of the spread of scores or numbers: single precision may explain a smaller difference
 
@@ -227,8 +227,8 @@ def _find_ranges(search: Search, cases: Cases, main: Positions) -> tuple[Codes, 
     places = np.flatnonzero(numeric)
     left: list[tuple[int, float, float]] = []
     right: list[tuple[int, float, float]] = []
-    for start in range(0, len(places), max(1, MAX_ROWS_PER_QUERY // (THIN_GRID + 10))):
-        part = places[start : start + max(1, MAX_ROWS_PER_QUERY // (THIN_GRID + 10))]
+    for start in range(0, len(places), max(1, MAX_ROWS_PER_QUERY // (MAX_THIN_GRID_VALUES + 10))):
+        part = places[start : start + max(1, MAX_ROWS_PER_QUERY // (MAX_THIN_GRID_VALUES + 10))]
         grids = [_thin_grid(search, cases, int(place), int(main[place])) for place in part]
         codes = np.concatenate(
             [np.repeat(cases.codes[[place]], len(grid), axis=0) for place, grid in zip(part, grids, strict=True)]
@@ -274,7 +274,7 @@ def _find_ranges(search: Search, cases: Cases, main: Positions) -> tuple[Codes, 
 def _thin_grid(search: Search, cases: Cases, place: int, feature: int) -> Codes:
     """Return some values of the grid of a feature, with the real value of the row and the value of the case."""
     grid = search.features[feature].grid
-    thin = grid[np.linspace(0, len(grid) - 1, min(len(grid), THIN_GRID)).astype(np.intp)]
+    thin = grid[np.linspace(0, len(grid) - 1, min(len(grid), MAX_THIN_GRID_VALUES)).astype(np.intp)]
     value = cases.codes[place, feature]
     own = [value, search.points.codes[cases.rows[place], feature]]
     for decimals in range(ROUNDED_DECIMALS):  # the systems may agree on rounded values
@@ -339,7 +339,7 @@ def _is_edge(feature: FeatureGrid, low: float, high: float) -> bool:
     return bool(high - low < feature.one_value) and feature.has_plausible_value(low, high)
 
 
-def _is_unusual(search: Search, site: Site, other: Site) -> bool:
+def _has_unusual_decimals(search: Search, site: Site, other: Site) -> bool:
     """Return whether a case has a value with more decimals than the data, at the feature of another site."""
     feature, value = search.features[other.feature], site.codes[other.feature]
     return feature.is_number and feature.decimals is not None and count_decimals(float(value)) > feature.decimals
@@ -359,7 +359,7 @@ def _drop_covered(search: Search, sites: list[Site]) -> list[Site]:
             and (other.feature != site.feature or other.low <= site.codes[other.feature] <= other.high)
             and (
                 not site.is_narrow
-                or _is_unusual(search, site, other)
+                or _has_unusual_decimals(search, site, other)
                 or other.low <= site.codes[other.feature] <= other.high
             )
             for other in simpler

@@ -53,7 +53,7 @@ USUAL_EDGES = [
     *(120, 150, 180, 200, 250, 300, 365, 500, 600, 650, 700, 720, 750, 800, 850, 1_000, 2_000, 5_000, 10_000, 25_000),
     *(50_000, 100_000, 1_000_000, 2**24),
 ]
-QUANTILES = 25
+QUANTILE_COUNT = 25
 MAX_ROUND_NUMBERS = 60  # within the range of the data
 MAX_CATEGORIES = 50
 #: From the ends of the range of the data, in widths of the range.
@@ -158,7 +158,7 @@ def build_grid(values: Codes, *, whole: bool, decimals: int | None) -> Codes:
         return np.array([0.0])
     low, high = float(values[0]), float(values[-1])
     width = high - low or max(abs(low), 1.0)
-    quantiles = np.quantile(values, np.linspace(0, 1, QUANTILES), method="nearest")
+    quantiles = np.quantile(values, np.linspace(0, 1, QUANTILE_COUNT), method="nearest")
     step = find_round_step(width / MAX_ROUND_NUMBERS)
     round_numbers = np.arange(np.floor(low / step), np.ceil(high / step) + 1) * step
     round_numbers = np.round(round_numbers, max(0, -int(np.floor(np.log10(step)))) + 1)

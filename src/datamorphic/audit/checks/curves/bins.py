@@ -16,7 +16,7 @@ from ....space.text_feature import Text
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
-Places = npt.NDArray[np.intp]
+Integers = npt.NDArray[np.intp]
 
 MAX_NUMBER_BINS = 10
 MAX_CATEGORY_BINS = 15  # the most frequent ones; the others are one bin
@@ -34,14 +34,14 @@ class Bins:
     is_number: bool
     names: tuple[str, ...]
     places: Floats  # the median of each bin of a number; NaN for missing values and categories
-    bin_of_row: Places  # -1 for rows in no bin
+    bin_of_row: Integers  # -1 for rows in no bin
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Means:
     """The mean of some values in each bin, with the half width of its 95% interval."""
 
-    counts: Places
+    counts: Integers
     values: Floats
     margins: Floats
 
@@ -125,7 +125,7 @@ def average(bins: Bins, values: Floats, rows: Mask | None = None) -> Means:
     return Means(counts=counts, values=means, margins=Z_95 * np.sqrt(variances / sizes))
 
 
-def test_dependence(bins: Bins, values: Floats, rows: Mask) -> float:
+def compute_dependence_p_value(bins: Bins, values: Floats, rows: Mask) -> float:
     """Return the p-value of values whose mean is the same in all bins."""
     from scipy.stats import chi2
 

@@ -21,7 +21,7 @@ from ...labels import UNMATCHED_LABELS, to_label_texts
 from ...reference_model import MIN_REFERENCE_ROWS
 from ...responses import Response, Responses, measure_responses
 from ...rivals import Rivals, collect_rivals, mark_explained_rows
-from .bins import Bins, Means, average, build_bins, test_dependence
+from .bins import Bins, Means, average, build_bins, compute_dependence_p_value
 from .costs import Cost, fit_blind_model, measure_cost, measure_importances
 from .drawing import draw_curves
 from .shapes import describe_difference
@@ -33,20 +33,20 @@ Mask = npt.NDArray[np.bool_]
 SHARED_COSTLY_FEATURES = "costly features"  # the key of the context's shared measurements
 SIGNIFICANCE = 0.01  # of all features together, on each half of the rows
 MIN_ROWS_TO_JUDGE = 150
-MAX_TRIED = 3  # features for which a quick model is fitted without what the tested model does not see
+MAX_TRIED_BLIND_SPOTS = 3  # features for which a quick model is fitted without what the tested model does not see
 MIN_IMPORTANCE_RATIO = 0.25  # of an unused feature, to the most important one that the model uses
 MIN_CATEGORY_ROWS = 30  # of each of two categories that are treated alike
 MIN_RESIDUAL_DIFFERENCE = 0.15  # of two such categories: of shares, or in standard deviations of the labels
-MIN_CUT_ROWS = 50  # beyond a value
-MIN_CUT_SHARE = 0.05
-MIN_MOVING_STEPS = 0.3  # elsewhere, of the steps that change the score of a typical row: a single tree has fewer
-LARGE_CUT_SHARE = (
+MIN_FLAT_END_ROWS = 50  # beyond a value
+MIN_FLAT_END_SHARE = 0.05
+MIN_MOVING_STEP_SHARE = 0.3  # elsewhere, of the steps that change the score of a typical row: a single tree has fewer
+MIN_LARGE_FLAT_END_SHARE = (
     0.3  # of the rows beyond a value, where the labels go on changing significantly in each half: no tree stops there
 )
-MIN_SMOOTH_STEPS = 0.95  # the same of a smooth model: it is flat only where something cuts the values off
+MIN_SMOOTH_STEP_SHARE = 0.95  # the same of a smooth model: it is flat only where something cuts the values off
 MIN_VALUES_TO_STEP = 15  # different values of a number, of which few make a difference
-MAX_STEPS = 6  # values at which scores change, along a number that is rounded
-MIN_MOVING_STEPS_OF_OTHERS = 0.8  # of the steps along half of the other numbers, some row changes
+MAX_ROUNDING_STEPS = 6  # values at which scores change, along a number that is rounded
+MIN_MOVING_STEP_SHARE_OF_OTHERS = 0.8  # of the steps along half of the other numbers, some row changes
 MAX_P_VALUE_OF_HALF = 0.2  # of each half of the rows, if both together are significant
 SCORE_DIGITS = 9
 MAX_TABLE_ROWS = 40
@@ -255,13 +255,13 @@ def _find_blindness(
     unused = _find_unused(context, responses)
     blind_spots = [
         *_judge_unused(context, rivals, residuals, responses, unused, half),
-        *_find_alike(context, rivals, residuals, responses, half),
-        *_find_cuts(context, rivals, residuals, responses, half),
+        *_find_merged_categories(context, rivals, residuals, responses, half),
+        *_find_flat_ends(context, rivals, residuals, responses, half),
         *_find_steps(rivals, responses),
     ]
     findings: list[Finding] = []
     used_columns = {response.column for response in responses} - {response.column for response in unused}
-    for blindness in sorted(blind_spots, key=lambda item: item.p_value)[:MAX_TRIED]:
+    for blindness in sorted(blind_spots, key=lambda item: item.p_value)[:MAX_TRIED_BLIND_SPOTS]:
         if any(finding.about == blindness.response.feature for finding in findings):
             continue
         cost = _measure(context, budget, rivals, blindness, unused)
@@ -269,7 +269,7 @@ def _find_blindness(
         if cost is None or not (
             cost.matters
             or (is_plain and cost.is_noticeable)
-            or (blindness.kind == "cut" and cost.is_only_here)
+            or (blindness.kind == "cut" and cost.is_local)
             or (blindness.kind == "steps" and cost.is_far_worse)
         ):
             continue
@@ -343,10 +343,12 @@ def _judge_unused(
 def _test(bins: Bins, residuals: Residuals, rows: Mask) -> float:
     """Return the p-value of residuals of all classes that do not depend on a feature."""
     columns = range(1, 2) if residuals.values.shape[1] == 2 else range(residuals.values.shape[1])
-    return min(1.0, len(columns) * min(test_dependence(bins, residuals.values[:, code], rows) for code in columns))
+    return min(
+        1.0, len(columns) * min(compute_dependence_p_value(bins, residuals.values[:, code], rows) for code in columns)
+    )
 
 
-def _find_alike(
+def _find_merged_categories(
     context: CheckContext, rivals: Rivals, residuals: Residuals, responses: Responses, half: Mask
 ) -> list[Blindness]:
     """Return pairs of categories with the same scores in all rows, and different residuals in both halves of the rows."""
@@ -416,7 +418,7 @@ def _compare(values: Floats, first: Mask, second: Mask) -> tuple[float, float]:
     return difference, float(2 * norm.sf(abs(difference) / deviation)) if deviation > 0 else 1.0
 
 
-def _find_cuts(
+def _find_flat_ends(
     context: CheckContext, rivals: Rivals, residuals: Residuals, responses: Responses, half: Mask
 ) -> list[Blindness]:
     """Return numbers that change no score beyond a value, where the labels go on changing in both halves of the rows."""
@@ -431,10 +433,10 @@ def _find_cuts(
                 continue
             inside = own <= place if side == "below" else own >= place
             steps = response.values[:-1] >= place if side == "below" else response.values[1:] <= place
-            if inside.sum() < max(MIN_CUT_ROWS, MIN_CUT_SHARE * len(inside)) or not steps.any():
+            if inside.sum() < max(MIN_FLAT_END_ROWS, MIN_FLAT_END_SHARE * len(inside)) or not steps.any():
                 continue
             moving = float(np.median(response.score_steps[:, steps].mean(axis=1)))
-            if moving < MIN_MOVING_STEPS:
+            if moving < MIN_MOVING_STEP_SHARE:
                 continue
             bins = build_bins(Points(context.space, np.where(inside[:, None], codes, np.nan)), response.column)
             if bins is None:
@@ -442,7 +444,7 @@ def _find_cuts(
             bins = replace(bins, bin_of_row=np.where(inside, bins.bin_of_row, -1))
             p_value = _test(bins, residuals, inside)
             p_value_of_half = max(_test(bins, residuals, part) for part in (half, ~half))
-            is_large = inside.mean() >= LARGE_CUT_SHARE and p_value_of_half <= SIGNIFICANCE
+            is_large = inside.mean() >= MIN_LARGE_FLAT_END_SHARE and p_value_of_half <= SIGNIFICANCE
             blind_codes = codes.copy()
             blind_codes[inside, response.column] = place
             blind_spots.append(
@@ -456,7 +458,7 @@ def _find_cuts(
                     fact=f"Values of {response.feature} {side} {format_short(place)} get the same scores in all of "
                     f"{pluralise(len(responses.inputs), 'real row')}, other values do not.",
                     p_value=p_value,
-                    is_plain=moving >= MIN_SMOOTH_STEPS or is_large,
+                    is_plain=moving >= MIN_SMOOTH_STEP_SHARE or is_large,
                     is_in_both_halves=p_value_of_half <= MAX_P_VALUE_OF_HALF,
                 )
             )
@@ -479,7 +481,11 @@ def _find_steps(rivals: Rivals, responses: Responses) -> list[Blindness]:
     codes = rivals.data.points.codes
     for feature, moving in moving_by_feature.items():
         others = [float(steps.mean()) for name, steps in moving_by_feature.items() if name != feature]
-        if not others or np.median(others) < MIN_MOVING_STEPS_OF_OTHERS or not 2 <= moving.sum() <= MAX_STEPS:
+        if (
+            not others
+            or np.median(others) < MIN_MOVING_STEP_SHARE_OF_OTHERS
+            or not 2 <= moving.sum() <= MAX_ROUNDING_STEPS
+        ):
             continue
         response = responses[feature]
         if len(np.unique(codes[:, response.column])) < MIN_VALUES_TO_STEP:
@@ -554,7 +560,7 @@ def _build_finding(
     where = "" if count == total else f"For these {pluralise(count, 'row')}, a"
     loss = "squared error of the probabilities" if rivals.classes else "mean error"
     format_error = format_percent if rivals.classes else format_rounded
-    knowing, blind, own = map(format_error, (cost.with_error, cost.without_error, cost.own_error))
+    knowing, blind, own = map(format_error, (cost.seeing_error, cost.blind_error, cost.model_error))
     comparison = knowing if knowing == blind else f"{knowing} if it knows {response.feature}, and {blind} if not"
     measure = "error rate" if rivals.classes else "mean error"
     figures = f"has {'an' if rivals.classes else 'a'} {measure} of {comparison}; the model under test has {own}"

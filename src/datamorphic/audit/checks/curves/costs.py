@@ -22,7 +22,7 @@ Mask = npt.NDArray[np.bool_]
 MIN_GAIN = 0.08  # of the loss of the quick model: by how much it falls with what the tested model does not see
 MIN_GAIN_AT_LOWER_END = 0.03
 MIN_ERROR_GAIN = 0.1  # of the errors of the quick model, unless the gain is clear
-CLEAR_GAIN = 0.15
+MIN_CLEAR_GAIN = 0.15
 MIN_NOTICEABLE_GAIN = 0.03
 MIN_LOSS_HERE = (
     0.05  # errors per row beyond the quick model's, or in standard deviations of the labels, at the lower end
@@ -36,9 +36,9 @@ class Cost:
     """How much better a quick model is with some information than without it, on rows that it was not fitted to."""
 
     gain: Measure  # the part of its loss that it saves: of squared errors of probabilities, or of absolute errors
-    with_error: float  # the error rate, or the mean error, of the quick model with the information
-    without_error: float
-    own_error: float  # of the tested model
+    seeing_error: float  # the error rate, or the mean error, of the quick model with the information
+    blind_error: float
+    model_error: float  # of the tested model
     lost: Measure  # the errors of the tested model beyond those of the quick one, per row
     lost_elsewhere: float  # the same in all other rows; 0 if there are none
     scale: float  # of errors: 1 for classes, the standard deviation of the labels for numbers
@@ -46,20 +46,20 @@ class Cost:
     @property
     def is_noticeable(self) -> bool:
         """Whether the information is worth a concern if it is sure otherwise that the model lacks it and the labels depend on it."""
-        return self.gain.value >= MIN_NOTICEABLE_GAIN and self.with_error < min(self.without_error, self.own_error)
+        return self.gain.value >= MIN_NOTICEABLE_GAIN and self.seeing_error < min(self.blind_error, self.model_error)
 
     @property
     def is_far_worse(self) -> bool:
         """Whether the tested model is far worse than the quick one."""
-        return self.lost.low > 0 and self.with_error <= MAX_ERROR_RATIO_HERE * self.own_error
+        return self.lost.low > 0 and self.seeing_error <= MAX_ERROR_RATIO_HERE * self.model_error
 
     @property
-    def is_only_here(self) -> bool:
+    def is_local(self) -> bool:
         """Whether the tested model is far worse than the quick one in the rows concerned, and not elsewhere."""
         return (
             self.lost.low >= MIN_LOSS_HERE * self.scale
             and self.lost_elsewhere <= MAX_LOSS_ELSEWHERE * self.lost.value
-            and self.with_error <= MAX_ERROR_RATIO_HERE * self.own_error
+            and self.seeing_error <= MAX_ERROR_RATIO_HERE * self.model_error
         )
 
     @property
@@ -68,8 +68,8 @@ class Cost:
         return (
             self.gain.value >= MIN_GAIN
             and self.gain.low >= MIN_GAIN_AT_LOWER_END
-            and (self.with_error <= (1 - MIN_ERROR_GAIN) * self.without_error or self.gain.value >= CLEAR_GAIN)
-            and self.with_error <= (1 - MIN_ERROR_GAIN) * self.own_error
+            and (self.seeing_error <= (1 - MIN_ERROR_GAIN) * self.blind_error or self.gain.value >= MIN_CLEAR_GAIN)
+            and self.seeing_error <= (1 - MIN_ERROR_GAIN) * self.model_error
             and self.lost.low > 0
         )
 
@@ -103,9 +103,9 @@ def measure_cost(rivals: Rivals, seeing: ReferenceModel | None, blind: Reference
     lost_margin = Z_95 * float(lost.std()) / math.sqrt(len(lost))
     return Cost(
         gain=Measure(mean / scale, (mean - margin) / scale, (mean + margin) / scale, len(differences)),
-        with_error=float(with_errors[rows].mean()),
-        without_error=float(without_errors[rows].mean()),
-        own_error=float(own.mean()),
+        seeing_error=float(with_errors[rows].mean()),
+        blind_error=float(without_errors[rows].mean()),
+        model_error=float(own.mean()),
         lost=Measure(float(lost.mean()), float(lost.mean()) - lost_margin, float(lost.mean()) + lost_margin, len(lost)),
         lost_elsewhere=0.0 if rows.all() else float((rivals.data.errors - with_errors)[~rows].mean()),
         scale=float(rivals.labels.std()) if rivals.data.numeric else 1.0,

@@ -10,13 +10,13 @@ from .bins import MISSING, OTHERS, Bins, Means
 Floats = npt.NDArray[np.float64]
 
 MIN_BINS = 4  # fewer have no shape
-NO_SPREAD = 0.25  # of the spread of the answers to that of the labels: they are constant
-FLAT_RATIO = 0.6
-STEEP_RATIO = 1.6
-SAME_SHAPE = 0.9  # correlation
-REVERSED = -0.5
+MAX_CONSTANT_SPREAD_RATIO = 0.25  # of the spread of the answers to that of the labels: they are constant
+MAX_FLAT_SPREAD_RATIO = 0.6
+MIN_STEEP_SPREAD_RATIO = 1.6
+MIN_SAME_SHAPE_CORRELATION = 0.9  # correlation
+MAX_REVERSED_CORRELATION = -0.5
 MIN_SHIFT_GAIN = 0.1  # of the correlation, by moving one curve along the feature
-MAX_CUT_SPREAD = 0.15  # of the spread of the answers beyond a value, to that of the labels there
+MAX_CUT_SPREAD_RATIO = 0.15  # of the spread of the answers beyond a value, to that of the labels there
 
 
 def describe_difference(bins: Bins, labels: Means, answers: Means) -> str:
@@ -26,7 +26,7 @@ def describe_difference(bins: Bins, labels: Means, answers: Means) -> str:
     clear = np.abs(gaps) > np.hypot(labels.margins, answers.margins)
     if not clear.any():
         return ""
-    if spread > 0 and answer_spread < NO_SPREAD * spread:
+    if spread > 0 and answer_spread < MAX_CONSTANT_SPREAD_RATIO * spread:
         return "nearly constant, although the labels change"
     inner = [number for number, name in enumerate(bins.names) if name not in (MISSING, OTHERS)]
     outer = [number for number in range(len(bins.names)) if number not in inner]
@@ -36,10 +36,13 @@ def describe_difference(bins: Bins, labels: Means, answers: Means) -> str:
         return "different in " + ", ".join(bins.names[number] for number in range(len(clear)) if clear[number])
     curve, other = labels.values[inner], answers.values[inner]
     agreement = _correlate(curve, other)
-    if agreement < REVERSED:
+    if agreement < MAX_REVERSED_CORRELATION:
         return "reversed: the answers rise where the labels fall"
     if not bins.is_number:
-        if agreement < SAME_SHAPE and _correlate(np.sort(curve), np.sort(other)) > SAME_SHAPE:
+        if (
+            agreement < MIN_SAME_SHAPE_CORRELATION
+            and _correlate(np.sort(curve), np.sort(other)) > MIN_SAME_SHAPE_CORRELATION
+        ):
             return "permuted: categories get the answers of other categories"
         worst = int(np.abs(gaps[inner]).argmax())
         return f"most different where {bins.feature} is {bins.names[inner[worst]]}"
@@ -51,20 +54,20 @@ def describe_difference(bins: Bins, labels: Means, answers: Means) -> str:
     ]
     if (
         len(inner) > MIN_BINS + 2
-        and agreement < SAME_SHAPE
-        and max(shifts) > max(agreement + MIN_SHIFT_GAIN, SAME_SHAPE)
+        and agreement < MIN_SAME_SHAPE_CORRELATION
+        and max(shifts) > max(agreement + MIN_SHIFT_GAIN, MIN_SAME_SHAPE_CORRELATION)
     ):
         return "shifted: the answers change at other values than the labels"
-    cut = _find_cut(curve, other, clear[inner])
+    cut = _find_flat_end(curve, other, clear[inner])
     if cut is not None:
         side, number = cut
         return f"cut off: the answers stay the same {side} {bins.names[inner[number]]}, the labels do not"
     if clear.all() and (np.all(gaps > 0) or np.all(gaps < 0)):
         return f"{'lower' if gaps[0] > 0 else 'higher'} than the labels everywhere"
     ratio = float(other.std() / curve.std()) if curve.std() > 0 else 1.0
-    if agreement >= SAME_SHAPE and ratio < FLAT_RATIO:
+    if agreement >= MIN_SAME_SHAPE_CORRELATION and ratio < MAX_FLAT_SPREAD_RATIO:
         return "flattened: the answers change less than the labels"
-    if agreement >= SAME_SHAPE and ratio > STEEP_RATIO:
+    if agreement >= MIN_SAME_SHAPE_CORRELATION and ratio > MIN_STEEP_SPREAD_RATIO:
         return "stretched: the answers change more than the labels"
     worst = int(np.abs(gaps[inner]).argmax())
     return f"most different at {bins.names[inner[worst]]}"
@@ -76,7 +79,7 @@ def _correlate(first: Floats, second: Floats) -> float:
     return float(np.corrcoef(first, second)[0, 1])
 
 
-def _find_cut(curve: Floats, other: Floats, clear: npt.NDArray[np.bool_]) -> tuple[str, int] | None:
+def _find_flat_end(curve: Floats, other: Floats, clear: npt.NDArray[np.bool_]) -> tuple[str, int] | None:
     """Return the side and the bin beyond which the answers are flat and the labels are not."""
     size = len(curve)
     for length in range(size - 2, 2, -1):
@@ -84,7 +87,7 @@ def _find_cut(curve: Floats, other: Floats, clear: npt.NDArray[np.bool_]) -> tup
             ("above", slice(size - length, size), size - length),
             ("below", slice(0, length), length - 1),
         ):
-            flat = np.ptp(other[part]) < MAX_CUT_SPREAD * np.ptp(curve[part])
+            flat = np.ptp(other[part]) < MAX_CUT_SPREAD_RATIO * np.ptp(curve[part])
             if flat and clear[part].any() and np.ptp(other) > 2 * np.ptp(other[part]):
                 return side, number
     return None

@@ -22,7 +22,7 @@ from ...rivals import Rivals, estimate_mean, mark_explained_rows
 
 Mask = npt.NDArray[np.bool_]
 
-MIN_ROWS_OF_CATEGORY = 30
+MIN_CATEGORY_ROWS = 30
 MIN_EXCESS = 0.05  # of the errors over the quick model's, per row of the category and more than elsewhere
 MIN_NUMERIC_EXCESS = 0.1  # the same for numbers, in standard deviations of the labels
 MIN_EXCESS_RATIO = 1.25  # of the errors to the quick model's
@@ -42,7 +42,7 @@ def find_unknown_categories(
             continue
         for code in response.values[unknown].tolist():
             inside = rivals.data.points.codes[:, response.column] == code
-            if inside.sum() >= MIN_ROWS_OF_CATEGORY and _is_costly(rivals, inside):
+            if inside.sum() >= MIN_CATEGORY_ROWS and _is_costly(rivals, inside):
                 mark_explained_rows(context, rivals.data.rows[inside])
                 yield _build_finding(context, rivals, responses, response, inside)
 

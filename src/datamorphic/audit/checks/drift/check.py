@@ -71,7 +71,7 @@ def check_drift(context: CheckContext, budget: CheckBudget) -> CheckFindings:
             has_errors = True
     except (BudgetSpent, SystemFailed):
         basis, out_of_budget = f"{basis}; there was no time to compare errors", True
-    changed = sorted((drift for drift in drifts if drift.matters), key=lambda drift: -drift.low)
+    changed = sorted((drift for drift in drifts if drift.is_material), key=lambda drift: -drift.low)
     section = _build_section(drifts)
     if findings:
         findings[0] = replace(findings[0], sections=(section,))

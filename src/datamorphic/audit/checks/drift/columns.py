@@ -42,7 +42,7 @@ class Drift:
     remarks: tuple[str, ...] = ()  # values beyond the range, new categories, more missing values
 
     @property
-    def matters(self) -> bool:
+    def is_material(self) -> bool:
         """Whether the difference is worth a line."""
         return self.low >= MIN_DISTANCE or bool(self.remarks)
 

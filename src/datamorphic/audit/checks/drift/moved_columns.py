@@ -90,9 +90,7 @@ def find_moved_column(
     for move in moves:
         moved = _measure(context, budget, judge, move.apply(data.points), rows)
         gain = judge.compare(unmoved, moved, rows)
-        is_clear = gain.p_value <= SIGNIFICANCE / len(moves) and not judge.makes_labels_less_likely(
-            unmoved, moved, rows
-        )
+        is_clear = gain.p_value <= SIGNIFICANCE / len(moves) and not judge.has_less_likely_labels(unmoved, moved, rows)
         is_large = gain.reduction.value >= MIN_REDUCTION and gain.reduction.low >= MIN_CERTAIN_REDUCTION
         if not is_clear or not is_large or (best is not None and gain.after >= best.gain.after):
             continue

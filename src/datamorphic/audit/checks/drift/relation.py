@@ -31,7 +31,7 @@ Floats = npt.NDArray[np.float64]
 
 MIN_TRAINING_ROWS = 50
 MAX_TRAINING_ROWS = 2_400  # as many as a fold of the quick model of the data
-FITS = 2  # to different rows of the reference, whose errors are averaged
+REFERENCE_FITS = 2  # to different rows of the reference, whose errors are averaged
 SIGNIFICANCE = 0.005  # of each comparison, one-sided
 MIN_EXCESS = 0.05  # errors per row, at the lower end of the interval
 MIN_NUMERIC_EXCESS = 0.2  # the same for numbers, in mean errors of the quick model of the data
@@ -96,7 +96,7 @@ def find_changed_relation(
     places = np.searchsorted(quick.rows, data.rows)
     targets = quick.labels[places]
     reference_errors = np.zeros(len(targets))
-    for _ in range(FITS):
+    for _ in range(REFERENCE_FITS):
         rows = rng.permutation(training_rows)[:count]
         predictions = predict_by_other_rows(
             build_reference_points(context, reference, rows),
@@ -106,7 +106,7 @@ def find_changed_relation(
             seed=context.seed,
             dates=context.date_columns,
         )
-        reference_errors += _measure_errors(predictions, targets, classes) / FITS
+        reference_errors += _measure_errors(predictions, targets, classes) / REFERENCE_FITS
     data_errors = data.reference_errors
     if count < 0.9 * fold_rows:
         data_errors = _cross_validate(context, data, targets, count, classes)

@@ -30,8 +30,8 @@ from .signs import (
     MAX_DEPENDENCE_OF_LEAK,
     LabelWord,
     Presence,
+    find_label_value,
     find_label_word_of_texts,
-    find_label_words,
     find_outcome_word,
     find_presences,
     has_two_levels,
@@ -58,7 +58,7 @@ MAX_GROUPINGS = 20
 MAX_FINDINGS = 4
 MAX_PROBED_ROWS = 50  # whose identifiers leave the range of the data
 
-AFTERWARDS = (
+LATE_RECORDING_REMEDY = (
     "Find out when {name} is recorded. If it is known only after the outcome, or is derived from it, remove it and train again: "
     "the model will not have it, or not in this form, when it must decide. If it is known before, nothing is wrong."
 )
@@ -78,7 +78,7 @@ class _Sign:
 
 
 @dataclass(eq=False, kw_only=True)
-class _Search:
+class _LeakSearch:
     """The search for leaks in one data set."""
 
     context: CheckContext
@@ -110,20 +110,20 @@ def check_leaks(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     score = "of the variance explained" if rows.numbers else "of the labels right, averaged over the classes"
     count = pluralise(len(context.columns), "feature")
     basis = f"{count}; the best alone is {best}: {format_percent(1 - errors[best])} {score}"
-    telling = [name for name in errors if errors[name] <= MAX_ERROR_OF_LEAK]
+    near_label_names = [name for name in errors if errors[name] <= MAX_ERROR_OF_LEAK]
     if rows.numbers:  # a running number may well follow a trend in time
-        telling = [name for name in telling if name not in context.identifiers]
-    suspects = [name for name in telling if name not in context.identifiers]
+        near_label_names = [name for name in near_label_names if name not in context.identifiers]
+    suspects = [name for name in near_label_names if name not in context.identifiers]
     others = [name for name in context.space.names if name not in suspects and name not in context.identifiers]
     findings: list[Finding] = []
     sections: list[Section] = []
-    if telling and others:
+    if near_label_names and others:
         other_predictions = predict_from_others(context, tree_rows, others)
         other_error = tree_rows.compute_error(other_predictions)
         influence = measure_influence(context, budget)
         leaks = [
             name
-            for name in telling
+            for name in near_label_names
             if is_far_better(
                 tree_rows, errors[name], predictions[name], other_error, other_predictions, len(context.space)
             )
@@ -172,11 +172,11 @@ def _build_leak_finding(
     influence: Influence,
     suspect_count: int,
 ) -> Finding:
-    leans = influence.rank()[0] == name and influence.count_changed(name) > 1
+    is_most_influential = influence.rank()[0] == name and influence.count_changed(name) > 1
     changed, tried = influence.count_changed(name), influence.tried[name]
     score = "explains {} of the variance of the label" if rows.numbers else "predicts {} of the labels"
     strength = score.format(format_percent(1 - error))
-    concern = leans and suspect_count <= MAX_LEAKS
+    concern = is_most_influential and suspect_count <= MAX_LEAKS
     return Finding(
         check="leaks",
         about=name,
@@ -186,8 +186,8 @@ def _build_leak_finding(
         detail=f"From {name} alone a small tree {strength} of rows that it has not seen"
         f"{'' if rows.numbers else ', averaged over the classes'}; {pluralise(other_count, 'other feature')} together reach "
         f"{format_percent(1 - other_error)}. {format_share(changed, tried, 'row')} get another answer if {name} alone is "
-        f"replaced by the value of another row{', more than for any other feature' if leans else ''}.",
-        remedy=AFTERWARDS.format(name=name),
+        f"replaced by the value of another row{', more than for any other feature' if is_most_influential else ''}.",
+        remedy=LATE_RECORDING_REMEDY.format(name=name),
         examples=_build_shuffle_examples(influence, name),
         **influence.describe_impact(name),
     )
@@ -259,13 +259,13 @@ def _find_signs(context: CheckContext, budget: CheckBudget, rows: LabelledRows) 
     ]
     is_category = [isinstance(feature, Categorical) for feature in features]
     skills = measure_skills(rows.codes, rows.to_targets(), columns, is_category, context.seed)
-    search = _Search(context=context, budget=budget, rows=rows, skills=skills)
+    search = _LeakSearch(context=context, budget=budget, rows=rows, skills=skills)
     _look_for_computed_columns(search)
     for presence in find_presences(rows, features, columns):
         sign = _describe_presence(search, presence)
         search.signs += [] if sign is None else [sign]
     for column in columns:
-        value = find_label_words(rows, features[column], column)
+        value = find_label_value(rows, features[column], column)
         place = columns.index(column)
         if value and skills.values[place] >= MIN_SKILL:
             search.signs.append(_describe_label_word(search, column, value, float(skills.values[place])))
@@ -279,13 +279,13 @@ def _find_signs(context: CheckContext, budget: CheckBudget, rows: LabelledRows) 
             trial = try_codes(context, budget, rows, column)
         except OutOfBudget:
             break
-        if trial is not None and trial.decides:
+        if trial is not None and trial.is_decisive:
             search.trials.append(trial)
             search.signs.append(_describe_codes(trial))
     return search.signs
 
 
-def _describe_presence(search: _Search, presence: Presence) -> _Sign | None:
+def _describe_presence(search: _LeakSearch, presence: Presence) -> _Sign | None:
     """Describe a column that is in a state for one label only; None if that is what features of real things look like."""
     name, label = search.names[presence.column], search.format_label(presence.label)
     extra = ""
@@ -307,12 +307,12 @@ def _describe_presence(search: _Search, presence: Presence) -> _Sign | None:
         detail=f"Where {name} is {presence.filled}, {format_share(presence.count, presence.total, 'row')} are labelled {label}; "
         f"where it is {presence.others}, {format_share(presence.absent_count, presence.absent_total, 'row')} are. This holds in "
         f"both halves of the rows.{extra}",
-        remedy=AFTERWARDS.format(name=name),
+        remedy=LATE_RECORDING_REMEDY.format(name=name),
         confidence=0.85,
     )
 
 
-def _measure_gap_for_label(search: _Search, presence: Presence) -> float:
+def _measure_gap_for_label(search: _LeakSearch, presence: Presence) -> float:
     """Return by how much more a column tells about one class than any other column, at the lower end of the interval."""
     rows, features = search.rows, search.context.space.features
     is_category = [isinstance(feature, Categorical) for feature in features]
@@ -323,18 +323,18 @@ def _measure_gap_for_label(search: _Search, presence: Presence) -> float:
     return skills.measure_gap(place, others[0]).low if others else 0.0
 
 
-def _describe_label_word(search: _Search, column: int, value: str, skill: float) -> _Sign:
+def _describe_label_word(search: _LeakSearch, column: int, value: str, skill: float) -> _Sign:
     name = search.names[column]
     return _Sign(
         name=name,
         title=f"{name} says the label in words: {value}",
         detail=f"The value {value} of {name} contains the name of the class, and occurs with this class only. Alone, {name} explains "
         f"{format_percent(skill)} of the variance of the label on held-out rows.",
-        remedy=AFTERWARDS.format(name=name),
+        remedy=LATE_RECORDING_REMEDY.format(name=name),
     )
 
 
-def _judge_strongest(search: _Search) -> None:
+def _judge_strongest(search: _LeakSearch) -> None:
     """Judge the column that tells most, if it tells far more than any other one."""
     skills, rows = search.skills, search.rows
     if len(skills.columns) < 2:
@@ -356,7 +356,7 @@ def _judge_strongest(search: _Search) -> None:
                 name=name,
                 title=f"{name} tells far more than any other feature, and by its name it is known only afterwards",
                 detail=f"{strength} Its name contains the word “{word}”.",
-                remedy=AFTERWARDS.format(name=name),
+                remedy=LATE_RECORDING_REMEDY.format(name=name),
                 decided_share=MIN_DECIDED_SHARE_OF_STRONG,
             )
         )
@@ -386,14 +386,14 @@ def _judge_strongest(search: _Search) -> None:
                 if is_code
                 else f"{name} looks like the label with noise: it tells far more than any other feature",
                 detail=f"{strength} {reason}",
-                remedy=AFTERWARDS.format(name=name),
+                remedy=LATE_RECORDING_REMEDY.format(name=name),
                 decided_share=MIN_DECIDED_SHARE if is_code else MIN_DECIDED_SHARE_OF_STRONG,
                 confidence=0.7,
             )
         )
 
 
-def _describe_word_of_texts(search: _Search, column: int, word: LabelWord) -> _Sign:
+def _describe_word_of_texts(search: _LeakSearch, column: int, word: LabelWord) -> _Sign:
     name = search.names[column]
     text, label_text = word.word, search.format_label(word.label)
     names_label = text in search.rows.classes[word.label].lower() or bool(find_outcome_word(text))
@@ -427,7 +427,7 @@ def _describe_codes(trial: CodeTrial) -> _Sign:
 # -- columns that were computed from labels ----------------------------------------------------------------------------
 
 
-def _look_for_computed_columns(search: _Search) -> None:
+def _look_for_computed_columns(search: _LeakSearch) -> None:
     """Compare columns with mean labels of categories, later labels and running means, on all rows."""
     context = search.context
     labels = _collect_targets(context, search.rows)
@@ -558,12 +558,12 @@ def _merge_signs(
 def _build_sign_finding(influence: Influence, sign: _Sign) -> Finding:
     name = sign.name
     changed, tried = influence.count_changed(name), influence.tried[name]
-    decides = changed >= 2 and changed >= sign.decided_share * min(tried, 2 * _count_rarer_answers(influence))
+    is_decisive = changed >= 2 and changed >= sign.decided_share * min(tried, 2 * _count_rarer_answers(influence))
     return Finding(
         check="leaks",
         about=name,
         title=sign.title,
-        level="concern" if sign.is_strong and decides else "advice",
+        level="concern" if sign.is_strong and is_decisive else "advice",
         confidence=sign.confidence,
         detail=f"{sign.detail} {_describe_use(influence, name)}",
         remedy=sign.remedy,

@@ -44,7 +44,7 @@ class CodeTrial:
     benefit: Measure  # the share of right answers with the own code minus that with another one
 
     @property
-    def decides(self) -> bool:
+    def is_decisive(self) -> bool:
         """Whether many answers change with the code."""
         return compute_wilson_interval(int(self.changed.sum()), len(self.changed))[0] >= MIN_CHANGED_SHARE
 

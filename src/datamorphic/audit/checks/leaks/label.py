@@ -28,7 +28,7 @@ MAX_ERROR_OF_LEAK = 0.03
 MIN_ERROR_RATIO = 3.0
 MIN_ERROR_DIFFERENCE = 0.03
 SIGNIFICANCE = 0.001  # of the difference, divided by the number of features looked at
-REFERENCE_TREES = 30  # quick, since their error is compared by factors only
+FOREST_TREES = 30  # quick, since their error is compared by factors only
 
 
 def predict_from_single_features(context: CheckContext, rows: LabelledRows) -> dict[str, Labels]:
@@ -91,7 +91,7 @@ def _make_predictor(numbers: bool, forest: bool, seed: int) -> BaseEstimator:
     if forest:
         kind = ExtraTreesRegressor if numbers else ExtraTreesClassifier
         options: dict[str, Any] = {} if numbers else {"class_weight": "balanced"}
-        return kind(REFERENCE_TREES, max_features=0.5, min_samples_leaf=2, random_state=seed, **options)
+        return kind(FOREST_TREES, max_features=0.5, min_samples_leaf=2, random_state=seed, **options)
     options = {"max_leaf_nodes": MAX_LEAVES, "min_samples_leaf": MIN_LEAF_ROWS, "random_state": seed}
     if numbers:
         return DecisionTreeRegressor(**options)

@@ -191,7 +191,7 @@ def measure_presence_independence(
     return measure_independence(marked, binary, skills, list(skills.columns).index(presence.column), seed)
 
 
-def find_label_words(rows: LabelledRows, feature: Feature, column: int) -> str:
+def find_label_value(rows: LabelledRows, feature: Feature, column: int) -> str:
     """Return a value of a column that says the label in words and occurs with this label only; empty if there is none."""
     if rows.numbers or not isinstance(feature, Categorical):
         return ""

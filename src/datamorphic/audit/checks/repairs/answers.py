@@ -38,8 +38,8 @@ MIN_FITTED_FACTOR_CHANGE = 0.05
 MIN_GROUP_ROWS = 30  # for a factor that is fitted to a group
 
 
-def _make_change(text: str, plainness: int = USUAL) -> ColumnChange:
-    return replace(NO_CHANGE, text=text, plainness=plainness)
+def _make_change(text: str, implausibility: int = USUAL) -> ColumnChange:
+    return replace(NO_CHANGE, text=text, implausibility=implausibility)
 
 
 def list_answer_losses(
@@ -128,8 +128,8 @@ def _move_threshold(
     for threshold in THRESHOLDS:
         answers = np.where(own >= threshold, second, first)
         text = f"{judge.codes.labels[int(second)]} answered from a probability of {threshold:g} on"
-        plainness = PLAIN if threshold == 0.5 else FITTED
-        yield _make_change(text, plainness), np.asarray(answers != judge.truth, dtype=np.float64)
+        implausibility = PLAIN if threshold == 0.5 else FITTED
+        yield _make_change(text, implausibility), np.asarray(answers != judge.truth, dtype=np.float64)
 
 
 def _change_numbers(
@@ -139,11 +139,13 @@ def _change_numbers(
     if np.isnan(own).any():
         return
 
-    def build(text: str, function: Callable[[Floats], Floats], plainness: int) -> Iterator[tuple[ColumnChange, Floats]]:
+    def build(
+        text: str, function: Callable[[Floats], Floats], implausibility: int
+    ) -> Iterator[tuple[ColumnChange, Floats]]:
         with np.errstate(all="ignore"):
             losses = np.abs(function(own) - truth)
         if np.isfinite(losses).all():
-            yield _make_change(text, plainness), losses
+            yield _make_change(text, implausibility), losses
 
     for unit in read_units():
         for verb, factor in (("multiplied", unit.factor), ("divided", 1 / unit.factor)):

@@ -37,7 +37,7 @@ MIN_SHARE = 0.02  # of the rows that a change of missing values, or of one categ
 MAX_SWAPPED_PAIRS = 60
 MAX_PIXEL_VALUE = 255.0
 
-#: How readily a change is believed, if several explain about the same.
+#: How implausible a change is. Of changes that explain about the same, the least implausible one is reported.
 PLAIN, USUAL, UNUSUAL, FITTED, SUBSTITUTED = range(5)
 
 
@@ -47,14 +47,14 @@ class ColumnChange:
 
     columns: tuple[str, ...]
     text: str  # in words, after "with": "distance divided by 1.609"
-    plainness: int = USUAL
+    implausibility: int = USUAL
     risky: bool = (
         False  # whether the system may refuse the changed values, which are of a kind that the data do not have
     )
     #: gets rows and their positions among the inputs, and returns the changed columns
     make: Callable[[pd.DataFrame, RowNumbers], Mapping[str, object]]
     similar: tuple[ColumnChange, ...] = ()  # changes that are tried if this one seems to help
-    commonness: int = 0  # among equally plain changes that explain about the same, the smaller the more likely
+    rarity: int = 0  # of the unit; of equally plausible changes that explain about the same, the most usual one is reported
     is_specific: bool = (
         False  # whether a model that is not misread hardly ever gains by it, as by a swap of day and month
     )
@@ -139,11 +139,11 @@ def _change_number(
     name: str,
     text: str,
     function: NumberFunction,
-    plainness: int = USUAL,
+    implausibility: int = USUAL,
     *,
     risky: bool = False,
     similar: tuple[ColumnChange, ...] = (),
-    commonness: int = 0,
+    rarity: int = 0,
 ) -> ColumnChange:
     def make(frame: pd.DataFrame, _: RowNumbers) -> dict[str, object]:
         return {name: function(frame[name].to_numpy(dtype=np.float64, na_value=np.nan))}
@@ -151,11 +151,11 @@ def _change_number(
     return ColumnChange(
         columns=(name,),
         text=f"{name} {text}",
-        plainness=plainness,
+        implausibility=implausibility,
         risky=risky,
         make=make,
         similar=similar,
-        commonness=commonness,
+        rarity=rarity,
     )
 
 
@@ -201,7 +201,7 @@ def _list_linear_changes(name: str, known: Floats, low: float, high: float) -> I
                 f"{verb} by {format_short(unit.factor)} ({unit.text})",
                 make_product(unit.factor**power),
                 PLAIN,
-                commonness=unit.rate(name),
+                rarity=unit.rate(name),
             )
             for unit in read_units()
         ) + tuple(
@@ -346,7 +346,7 @@ def _list_text_changes(feature: Feature, column: pd.Series) -> Iterator[ColumnCh
             return {feature.name: texts.map(lambda value: function(value) if isinstance(value, str) else value)}
 
         yield ColumnChange(
-            columns=(feature.name,), text=f"{feature.name} {text}", plainness=UNUSUAL, risky=True, make=make
+            columns=(feature.name,), text=f"{feature.name} {text}", implausibility=UNUSUAL, risky=True, make=make
         )
 
 
@@ -419,7 +419,7 @@ def _list_swaps(
         yield ColumnChange(
             columns=(first, second),
             text=f"{first} and {second} swapped",
-            plainness=PLAIN if first in ranges else USUAL,
+            implausibility=PLAIN if first in ranges else USUAL,
             is_specific=True,
             make=make,
         )

@@ -27,8 +27,8 @@ from .search import Repair, RepairSearch, ThresholdRepair
 MIN_ROWS = 60  # fewer do not confirm a change
 MAX_LISTED_COLUMNS = 3
 MAX_CHANGES = 1_200  # beyond it, units are tried only in columns of which a similar factor helps
-#: The losses, in parts of those of the quick model, from which a first and a second change of the inputs are sought.
-LEAST_LOSSES = (0.6, 1.2)
+#: The smallest ratios of the loss of the model to that of the quick one at which a first and a second change are searched for.
+MIN_LOSS_RATIOS = (0.6, 1.2)
 
 
 def check_repairs(context: CheckContext, budget: CheckBudget) -> CheckFindings:
@@ -68,14 +68,14 @@ def _repair_inputs(search: RepairSearch, answer_repair: Repair | None) -> list[F
     changes = _put_influential_first(context, list_changes(context.inputs, context.reference, context.date_columns))
     # a model such as a support vector machine answers all values far from its data alike: the column seems to have no effect, and
     # only the very factor helps
-    units = [change for family in reversed(changes) for change in family.similar if change.plainness == PLAIN]
+    units = [change for family in reversed(changes) for change in family.similar if change.implausibility == PLAIN]
     changes += units[: max(0, MAX_CHANGES - len(changes))]
     try:
-        while len(findings) < len(LEAST_LOSSES) and search.is_worth_a_search(LEAST_LOSSES[len(findings)]):
+        while len(findings) < len(MIN_LOSS_RATIOS) and search.is_worth_a_search(MIN_LOSS_RATIOS[len(findings)]):
             repair = search.find_repair(changes, AssignmentFinder())
             if repair is None and not findings and answer_repair is None and search.partial is not None:
                 return _repair_two_columns(search, search.partial, changes)
-            if repair is None or (not findings and explains_more(answer_repair, repair)):
+            if repair is None or (not findings and is_better_explanation(answer_repair, repair)):
                 break
             threshold = search.find_threshold(repair)
             findings.append(_build_finding(search, repair, threshold))
@@ -122,14 +122,14 @@ def _put_influential_first(context: CheckContext, changes: list[ColumnChange]) -
     return sorted(changes, key=lambda change: -max(shares.get(name, 1.0) for name in change.columns))
 
 
-def explains_more(repair: Repair | None, other: Repair) -> bool:
+def is_better_explanation(repair: Repair | None, other: Repair) -> bool:
     """Tell whether a repair of the answers explains more than one of the inputs: clearly more, unless it is plain itself.
 
     It is plain if it is about all rows, or about the same group as the repair of the inputs.
     """
     if repair is None:
         return False
-    is_plain = repair.condition in (None, other.condition) and repair.change.plainness <= USUAL
+    is_plain = repair.condition in (None, other.condition) and repair.change.implausibility <= USUAL
     reduction = other.gain.reduction
     return repair.gain.reduction.value >= (reduction.value if is_plain else reduction.high)
 
@@ -139,10 +139,12 @@ def explains_more(repair: Repair | None, other: Repair) -> bool:
 
 def _build_finding(search: RepairSearch, repair: Repair, threshold: ThresholdRepair | None = None) -> Finding:
     names = _list_names(repair.columns)
-    what = _describe_change(repair)
+    what = _describe_repair(repair)
     # one category that does better as another one: not a code that is mixed up, but rows that are treated wrongly
     where = (
-        "Rows are answered wrongly because of" if repair.change.plainness == SUBSTITUTED else "Serving looks wrong for"
+        "Rows are answered wrongly because of"
+        if repair.change.implausibility == SUBSTITUTED
+        else "Serving looks wrong for"
     )
     title = f"{where} {names}: with {what}, {_describe_gain(search.judge, repair)}"
     remedy = ""
@@ -169,7 +171,7 @@ def _build_finding(search: RepairSearch, repair: Repair, threshold: ThresholdRep
 
 
 def _build_answer_finding(search: RepairSearch, repair: Repair) -> Finding:
-    what = _describe_change(repair)
+    what = _describe_repair(repair)
     return Finding(
         **get_facts("repairs.answers"),
         about="answers",
@@ -183,7 +185,7 @@ def _build_answer_finding(search: RepairSearch, repair: Repair) -> Finding:
     )
 
 
-def _describe_change(repair: Repair) -> str:
+def _describe_repair(repair: Repair) -> str:
     return repair.change.text if repair.condition is None else f"{repair.change.text} where {repair.condition.text}"
 
 
@@ -237,7 +239,7 @@ def _build_sections(search: RepairSearch, repair: Repair) -> tuple[Section, ...]
 
     rows = [
         [text, format_loss(gain.before), format_loss(gain.after)]
-        for text, gain in ((_describe_change(repair), repair.gain), *repair.runners_up)
+        for text, gain in ((_describe_repair(repair), repair.gain), *repair.runners_up)
     ]
     name = "mean error" if search.judge.numeric else "errors"
     return (

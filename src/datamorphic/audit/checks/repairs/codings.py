@@ -16,10 +16,10 @@ from .search import CodingFinder, RepairSearch
 Floats = npt.NDArray[np.float64]
 RowNumbers = npt.NDArray[np.intp]
 
-MAX_VALUES = 12  # of a column; others than the most frequent ones stay as they are
-MAX_NUMBERS = 8  # different whole numbers that may be codes
+MAX_VALUES_PER_COLUMN = 12  # of a column; others than the most frequent ones stay as they are
+MAX_WHOLE_NUMBER_CODES = 8  # different whole numbers that may be codes
 MIN_ROWS_OF_VALUE = 3  # among the screened rows
-CODED_ROWS = 600  # that are given every value, if there is time
+MAX_CODING_ROWS = 600  # that are given every value, if there is time
 MAX_CHANGES_PER_KIND = 3  # of one column
 
 
@@ -31,14 +31,16 @@ class AssignmentFinder(CodingFinder):
         changes: list[ColumnChange] = []
         space = search.data.points.space
         if len(rows) < len(search.search_rows):  # a table of values by values needs more rows than a single change
-            count = search.count_rows(MAX_VALUES, min(CODED_ROWS, len(search.search_rows)), 0.3)
+            count = search.count_rows(MAX_VALUES_PER_COLUMN, min(MAX_CODING_ROWS, len(search.search_rows)), 0.3)
             rows, weights = search.draw_rows(max(count, len(rows)))
         for position in space.scalars:
             feature = space.features[position]
             column = search.frame[feature.name]
-            if feature.kind == "text" or (not isinstance(feature, Categorical) and column.nunique() > MAX_NUMBERS):
+            if feature.kind == "text" or (
+                not isinstance(feature, Categorical) and column.nunique() > MAX_WHOLE_NUMBER_CODES
+            ):
                 continue
-            values = column.iloc[search.search_rows].value_counts().index.tolist()[:MAX_VALUES]
+            values = column.iloc[search.search_rows].value_counts().index.tolist()[:MAX_VALUES_PER_COLUMN]
             if len(values) < 2 or (
                 not isinstance(feature, Categorical) and any(value != int(value) for value in values)
             ):
@@ -61,7 +63,7 @@ class AssignmentFinder(CodingFinder):
         table = np.array(
             [
                 [
-                    float((search.judge.weigh(losses[constants[other]], rows) * weights)[own == value].sum())
+                    float((search.judge.measure_surprise(losses[constants[other]], rows) * weights)[own == value].sum())
                     for other in values
                 ]
                 for value in values
@@ -108,7 +110,7 @@ def _make_constant(name: str, value: object) -> ColumnChange:
     return ColumnChange(columns=(name,), text=f"{name} always {value}", make=make)
 
 
-def _make_mapping(name: str, mapping: Mapping[object, object], plainness: int) -> ColumnChange:
+def _make_mapping(name: str, mapping: Mapping[object, object], implausibility: int) -> ColumnChange:
     def make(frame: pd.DataFrame, _: RowNumbers) -> dict[str, object]:
         column = frame[name]
         mapped = column.astype(object).map(lambda value: mapping.get(value, value) if _is_hashable(value) else value)
@@ -119,7 +121,7 @@ def _make_mapping(name: str, mapping: Mapping[object, object], plainness: int) -
         text = f"{' and '.join(texts)} of {name} swapped"
     else:
         text = f"{name}: " + ", ".join(f"{old} taken for {new}" for old, new in texts.items())
-    return ColumnChange(columns=(name,), text=text, plainness=plainness, make=make)
+    return ColumnChange(columns=(name,), text=text, implausibility=implausibility, make=make)
 
 
 def _is_hashable(value: object) -> bool:

@@ -63,7 +63,7 @@ class LabelJudge:
         )
         return cls(codes=codes, truth=truth, numeric=data.numeric, has_probabilities=has_probabilities)
 
-    def get_levels(self, context: CheckContext, data: JudgedRows) -> Floats | None:
+    def get_second_class_probabilities(self, context: CheckContext, data: JudgedRows) -> Floats | None:
         """Return the probabilities of the second of two classes for judged rows; None if they are unknown."""
         if self.numeric or context.probabilities is None or context.score_rows is None:
             return None
@@ -87,7 +87,7 @@ class LabelJudge:
         agrees = outputs.scores.argmax(axis=1) == answers
         return Losses(errors=errors, probabilities=outputs.scores if agrees.mean() >= MIN_AGREEMENT else None)
 
-    def weigh(self, losses: Losses, rows: RowNumbers) -> Floats:
+    def measure_surprise(self, losses: Losses, rows: RowNumbers) -> Floats:
         """Return a loss that tells more than right and wrong, if there are probabilities: how surprising the labels are."""
         truth = self.truth[rows]
         if losses.probabilities is None or np.isnan(truth).any() or truth.max() >= losses.probabilities.shape[1]:
@@ -95,7 +95,7 @@ class LabelJudge:
         levels = losses.probabilities[np.arange(len(rows)), truth.astype(int)]
         return np.asarray(-np.log(np.clip(levels, MIN_PROBABILITY, 1)))
 
-    def makes_labels_less_likely(self, before: Losses, after: Losses, rows: RowNumbers) -> bool:
+    def has_less_likely_labels(self, before: Losses, after: Losses, rows: RowNumbers) -> bool:
         """Tell whether the labels are less likely by the probabilities after a change.
 
         A weak model may be right more often by accident if a column is stretched, but what it was fitted to does not improve.
@@ -109,7 +109,7 @@ class LabelJudge:
         old, new = (np.log(np.clip(levels[places], MIN_PROBABILITY, 1)) for levels in (old, new))
         return float((new - old).sum()) < 0
 
-    def ranks_better(self, before: Losses, after: Losses, rows: RowNumbers) -> bool:
+    def has_better_ranking(self, before: Losses, after: Losses, rows: RowNumbers) -> bool:
         """Tell whether probabilities separate the classes better after a change, whatever the threshold."""
         old, new = before.probabilities, after.probabilities
         if old is None or new is None:
@@ -143,7 +143,7 @@ class LabelJudge:
         else:
             tests = [float(binomtest(fixed, fixed + broken, alternative="greater").pvalue)]
             if old.probabilities is not None and new.probabilities is not None:  # they tell more than right and wrong
-                surprise = self.weigh(old, rows) - self.weigh(new, rows)
+                surprise = self.measure_surprise(old, rows) - self.measure_surprise(new, rows)
                 tests.append(float(ttest_1samp(surprise, 0.0, alternative="greater").pvalue) if surprise.any() else 1.0)
             p_value = min(1.0, len(tests) * min(tests))
         scale = max(total, 1e-300)
@@ -156,8 +156,8 @@ class LabelJudge:
             p_value=p_value,
             is_balanced=self._is_smaller_in_squares(before, after)
             if self.numeric
-            else not self.makes_labels_less_likely(old, new, rows)
-            and (self._is_better_on_average_over_classes(gains, rows) or self.ranks_better(old, new, rows)),
+            else not self.has_less_likely_labels(old, new, rows)
+            and (self._is_better_on_average_over_classes(gains, rows) or self.has_better_ranking(old, new, rows)),
         )
 
     def _is_better_on_average_over_classes(self, gains: Floats, rows: RowNumbers) -> bool:

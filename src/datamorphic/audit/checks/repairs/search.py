@@ -30,20 +30,20 @@ Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 RowNumbers = npt.NDArray[np.intp]
 
-SCREENED_ROWS = 60  # with all changes
-SELECTED_ROWS = 160  # with the best of them
-SELECTED_CHANGES = 24
-TESTED_CHANGES = 10  # on all rows of the first half
-CONFIRMED_CHANGES = 5  # on the other half
+MAX_SCREENED_ROWS = 60  # with all changes
+MAX_SELECTED_ROWS = 160  # with the best of them
+MAX_SELECTED_CHANGES = 24
+MAX_TESTED_CHANGES = 10  # on all rows of the first half
+MAX_CHANGES_TO_CONFIRM = 5  # on the other half
 MAX_CHANGES_PER_COLUMN = 8  # among those selected
 MIN_SCREENED_ROWS = 30
 MIN_CONDITION_ROWS = 40
 MAX_ROWS_PER_QUERY = 5_000  # the budget is checked between queries
-TRIAL_ROWS = 2  # with a change that the system may refuse
+MAX_TRIAL_ROWS = 2  # with a change that the system may refuse
 MIN_TIMED_ROWS = 500  # of a query that tells how fast the system is
 MIN_CLEARNESS = 1.5  # standard errors on the first half, for a change to be tested on the other
 SCREENING_CAUTION = 0.3  # of the standard errors that count against a change, since few rows are certain of nothing
-PLAINNESS_PENALTY = 0.2  # standard errors by which a less plain change must be clearer
+IMPLAUSIBILITY_PENALTY = 0.2  # standard errors by which a less plain change must be clearer
 CONDITION_PENALTY = 1.0  # standard errors by which a change of a group must be clearer than one of all rows
 SIGNIFICANCE = 0.01  # of all confirmed changes together
 MIN_REDUCTION = 0.10  # of the losses
@@ -57,7 +57,7 @@ MIN_THRESHOLD_PART = 0.6  # of the gain by a change, for another threshold to be
 MAX_LEFT_IN_GROUP = 0.4  # of what is worse in a group than elsewhere, after a change of the group
 MAX_EXPLAINED_SHARE = 0.4  # of the errors of a group that an earlier finding explains
 MIN_ANSWERED_SHARE = 0.5  # of the rows, with a change
-NEAR_TIE = 1.64  # standard errors between two changes that explain about the same
+MAX_TIE_STANDARD_ERRORS = 1.64  # between two changes that explain about the same
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -193,7 +193,7 @@ class RepairSearch:
 
     def _find_refused(self, changes: Sequence[ColumnChange], rows: RowNumbers) -> set[ColumnChange]:
         """Return the changes of which the system refuses a few rows, so that no large batch fails row by row."""
-        rows = rows[:TRIAL_ROWS]
+        rows = rows[:MAX_TRIAL_ROWS]
         frame = self.frame.iloc[rows]
         columns_by_change = {
             change: columns for change in changes if (columns := self._change_columns(change, frame, rows)) is not None
@@ -227,7 +227,7 @@ class RepairSearch:
 
     def find_repair(self, changes: Sequence[ColumnChange], codings: CodingFinder | None = None) -> Repair | None:
         """Return the change that explains most, if one is confirmed."""
-        limit = min(SCREENED_ROWS, len(self.search_rows))
+        limit = min(MAX_SCREENED_ROWS, len(self.search_rows))
         count = self.count_rows(len(changes), limit, 0.5)
         if count < MIN_SCREENED_ROWS <= limit:  # rather fewer changes than too few rows: the first ones matter most
             changes = changes[: self.count_rows(MIN_SCREENED_ROWS, len(changes), 0.5)]
@@ -235,17 +235,17 @@ class RepairSearch:
         rows, weights = self.draw_rows(count)
         changes = [*changes, *(codings.list_changes(self, rows, weights) if codings is not None else ())]
         trials = self._rank(self.measure(changes, rows), rows, weights, caution=SCREENING_CAUTION)
-        promising = [trial.change for trial in self._take_some_per_column(trials)][:SELECTED_CHANGES]
+        promising = [trial.change for trial in self._take_some_per_column(trials)][:MAX_SELECTED_CHANGES]
         refined = list(dict.fromkeys(similar for change in promising for similar in change.similar or (change,)))
-        count = self.count_rows(len(refined), min(SELECTED_ROWS, len(self.search_rows)), 0.5)
+        count = self.count_rows(len(refined), min(MAX_SELECTED_ROWS, len(self.search_rows)), 0.5)
         rows, weights = self.draw_rows(max(count, min(MIN_SCREENED_ROWS, limit)))
         trials = self._rank(self.measure(refined, rows), rows, weights)
         selected = list(dict.fromkeys(trial.change for trial in trials if trial.benefit > 0))
         rows = self.search_rows
-        selected = selected[: max(1, min(TESTED_CHANGES, self.count_rows(len(rows), TESTED_CHANGES, 0.5)))]
+        selected = selected[: max(1, min(MAX_TESTED_CHANGES, self.count_rows(len(rows), MAX_TESTED_CHANGES, 0.5)))]
         trials = self._rank(self.measure(selected, rows), rows, np.ones(len(rows)))
         trials = [trial for trial in trials if trial.clearness > MIN_CLEARNESS and trial.benefit > 0][
-            :CONFIRMED_CHANGES
+            :MAX_CHANGES_TO_CONFIRM
         ]
         changes = list(dict.fromkeys(trial.change for trial in trials))
         return self._confirm(
@@ -263,7 +263,7 @@ class RepairSearch:
         errors = {change: Losses(errors=values[rows]) for change, values in losses.items()}
         trials = self._rank(errors, rows, np.ones(len(rows)))
         trials = [trial for trial in trials if trial.clearness > MIN_CLEARNESS and trial.benefit > 0][
-            :CONFIRMED_CHANGES
+            :MAX_CHANGES_TO_CONFIRM
         ]
         return self._confirm(
             trials, {trial.change: Losses(errors=losses[trial.change][self.test_rows]) for trial in trials}
@@ -275,7 +275,7 @@ class RepairSearch:
         A shift of a column is a shift of the threshold to a linear model, and so is what a preferred class does to any model. A
         threshold that does hardly better than always the same answer explains nothing.
         """
-        levels = self.judge.get_levels(self.context, self.data)
+        levels = self.judge.get_second_class_probabilities(self.context, self.data)
         if levels is None or repair.condition is not None:
             return None
         truth = self.judge.truth == 1
@@ -332,8 +332,8 @@ class RepairSearch:
             key=lambda change: (
                 not change.is_erasing,
                 not change.similar,
-                change.plainness,
-                change.commonness,
+                change.implausibility,
+                change.rarity,
                 len(change.columns),
             ),
         ):
@@ -351,12 +351,16 @@ class RepairSearch:
         prior = 2 * usual * float(np.mean(weights)) ** 2
         errors = np.sqrt(np.square(gains) @ masks + prior)
         clearness = sums / errors
-        plainness = np.array([change.plainness for change in usable])
-        penalties = 1.0 + PLAINNESS_PENALTY * plainness[:, None] + CONDITION_PENALTY * (np.arange(masks.shape[1]) > 0)
+        implausibility = np.array([change.implausibility for change in usable])
+        penalties = (
+            1.0 + IMPLAUSIBILITY_PENALTY * implausibility[:, None] + CONDITION_PENALTY * (np.arange(masks.shape[1]) > 0)
+        )
         benefits = sums - caution * penalties * errors
         space = self.data.points.space
         owners = np.array([space.names[condition.feature] for condition in self.conditions], dtype=object)
-        describes_kind = np.array([is_about_kind(self.context, condition) for condition in self.conditions], dtype=bool)
+        describes_kind = np.array(
+            [is_kind_of_rows(self.context, condition) for condition in self.conditions], dtype=bool
+        )
         for number, change in enumerate(usable):
             is_coding = any(space.features[space.position(name)].kind == "categorical" for name in change.columns)
             is_own = np.isin(owners, change.columns)
@@ -410,7 +414,11 @@ class RepairSearch:
             explains_group = trial.condition is None or self._explains_group(inside[rows], new.errors)
             if explains_group and self._explains_enough(trial, gain):
                 confirmed.append((trial, gain, losses))
-            elif trial.condition is None and trial.change.plainness <= USUAL and gain.reduction.value >= MIN_REDUCTION:
+            elif (
+                trial.condition is None
+                and trial.change.implausibility <= USUAL
+                and gain.reduction.value >= MIN_REDUCTION
+            ):
                 partial.append((trial, gain, losses))
         self.partial = self._choose(partial)
         return self._choose(confirmed)
@@ -425,9 +433,9 @@ class RepairSearch:
         def find_place(item: tuple[ChangeTrial, Gain, Floats]) -> tuple[bool, int, int, float]:
             trial, _, losses = item
             excess = losses - best
-            is_far = float(excess.sum()) > NEAR_TIE * float(excess.std()) * np.sqrt(len(excess))
-            plainness = trial.change.plainness + (trial.condition is not None)
-            return is_far, plainness, trial.change.commonness, float(losses.sum())
+            is_far = float(excess.sum()) > MAX_TIE_STANDARD_ERRORS * float(excess.std()) * np.sqrt(len(excess))
+            implausibility = trial.change.implausibility + (trial.condition is not None)
+            return is_far, implausibility, trial.change.rarity, float(losses.sum())
 
         confirmed.sort(key=find_place)
         trial, gain, losses = confirmed[0]
@@ -451,14 +459,16 @@ class RepairSearch:
         """Tell whether a change explains enough to be the cause; the less plausible it is, the more it has to explain."""
         lost = float(self.losses.mean() - self.data.reference_errors.mean())
         # a number that fits, or a limit beyond which something fits, makes every weak model better
-        is_fitted = trial.change.plainness == FITTED or (trial.condition is not None and trial.condition.is_threshold)
+        is_fitted = trial.change.implausibility == FITTED or (
+            trial.condition is not None and trial.condition.is_threshold
+        )
         if lost > 0 and gain.before - gain.after >= (MIN_EXPLAINED_IF_FITTED if is_fitted else MIN_EXPLAINED) * lost:
             least = MIN_REDUCTION
         elif is_fitted:
             return False
         elif trial.change.is_specific and trial.condition is None:
             least = MIN_REDUCTION_BY_SPECIFIC_CHANGE
-        elif lost <= 0 and trial.change.plainness <= USUAL:
+        elif lost <= 0 and trial.change.implausibility <= USUAL:
             least = MIN_REDUCTION_OF_GOOD_MODEL
         else:
             least = MIN_REDUCTION_OTHERWISE
@@ -482,7 +492,7 @@ class RepairSearch:
         return worse <= 0 or measure_excess(new, inside) - elsewhere <= MAX_LEFT_IN_GROUP * worse
 
 
-def is_about_kind(context: CheckContext, condition: RowCondition) -> bool:
+def is_kind_of_rows(context: CheckContext, condition: RowCondition) -> bool:
     """Tell whether a condition names a kind of rows (a category, few values, missing, a time), and no threshold of a quantity."""
     name = context.space.names[condition.feature]
     return any(column.name == name for column in context.date_columns) or not condition.is_threshold

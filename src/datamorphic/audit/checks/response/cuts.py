@@ -21,7 +21,7 @@ MIN_NUMBER_JUMP = 0.5  # of a number, in standard deviations of the answers
 MAX_STEPS_PER_FEATURE = 4  # between swept values, that are searched for a cut
 MAX_STEPS = 16
 PARTS_PER_ROUND = 16  # a step is divided so often in each of the rounds
-ROUNDS = 2
+NARROWING_ROUNDS = 2
 MAX_ROWS_PER_STEP = 30  # that locate the cut
 MIN_ROWS_PER_STEP = 5
 MIN_AGREEMENT = 0.25  # of the rows of a step that jump in the same one of its parts; by chance one in 16 does
@@ -200,7 +200,7 @@ def _narrow(
 def find_cuts(context: CheckContext, budget: CheckBudget, responses: Responses) -> list[Cut]:
     """Return the places at which the answer jumps for many rows at once, located to a small part of a step."""
     steps = _find_steps(responses)
-    for _ in range(ROUNDS):
+    for _ in range(NARROWING_ROUNDS):
         if steps:
             steps = _narrow(context, budget, responses, steps)
     if not steps:

@@ -24,7 +24,7 @@ SIGNIFICANCE = 0.01  # of all comparisons with labels together
 MIN_CLEAR_GAIN = 0.05  # the same two where more rows tell more
 CLEAR_SIGNIFICANCE = 1e-5
 MIN_GAIN_OF_ERRORS = 0.25  # of the wrong answers that a cut must be the cause of, if it costs less of the accuracy
-MAX_DOUBT = 0.1  # the p-value of trials that are repeated with more rows
+MAX_DOUBTFUL_P_VALUE = 0.1  # the p-value of trials that are repeated with more rows
 MAX_ROWS_IN_DOUBT = 1_000
 MIN_ROWS_TO_JUDGE = 10
 
@@ -122,7 +122,10 @@ def try_cuts(
     doubtful = [
         place
         for place, trial in enumerate(trials)
-        if not trial.numeric and trial.gain > 0 and trial.p_value < MAX_DOUBT and len(plans[place].rows) > limit
+        if not trial.numeric
+        and trial.gain > 0
+        and trial.p_value < MAX_DOUBTFUL_P_VALUE
+        and len(plans[place].rows) > limit
     ]
     limit = context.count_affordable(budget.remaining(0.5), MAX_ROWS_IN_DOUBT, runs_per_case=max(1, len(doubtful)))
     doubtful_plans = [plans[place] for place in doubtful]

@@ -65,7 +65,8 @@ def find_turns(context: CheckContext, budget: CheckBudget, responses: Responses,
         own, labels = (_select(numbers, turn.label) for numbers in (answers[beyond], truth[row_numbers[beyond]]))
         way = turn.sign if turn.side == "above" else -turn.sign  # 1 if answers fall as the value rises
         if len(beyond) < MIN_ROWS_BEYOND or not (
-            _goes(values[beyond], own, -way, len(turns)) and _goes(values[beyond], labels, way, len(turns))
+            _is_monotone(values[beyond], own, -way, len(turns))
+            and _is_monotone(values[beyond], labels, way, len(turns))
         ):
             continue
         chosen = rng.permutation(beyond)[:limit]
@@ -120,7 +121,7 @@ def _select(numbers: Numbers, label: int | None) -> Numbers:
     return numbers if label is None else (numbers == label).astype(np.float64)
 
 
-def _goes(values: Numbers, numbers: Numbers, sign: int, trial_count: int) -> bool:
+def _is_monotone(values: Numbers, numbers: Numbers, sign: int, trial_count: int) -> bool:
     """Tell whether numbers rise (1) or fall (-1) with the values, by their ranks."""
     from scipy import stats
 

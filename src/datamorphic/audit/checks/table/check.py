@@ -66,20 +66,20 @@ def check_table(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     if not context.data_only:
         findings = confirm_doubts(context, budget, table, findings)
     defects = find_defects(findings)
-    scales = [finding for finding in find_reference_scales(context, table) if not _is_said(finding, defects)]
-    findings = [finding for finding in findings if not _is_said(finding, scales)] + scales
+    scales = [finding for finding in find_reference_scales(context, table) if not _is_repeated(finding, defects)]
+    findings = [finding for finding in findings if not _is_repeated(finding, scales)] + scales
     if context.data_only:
         findings += _find_identifying_columns(context, table)
     else:
         findings += find_moved_labels(context, table)
         if table.shifted is not None:
             mark_explained_rows(context, np.flatnonzero(table.shifted))
-    findings = [_weigh(context, finding) for finding in findings]
+    findings = [_demote_unused_columns(context, finding) for finding in findings]
     basis = f"{pluralise(len(table), 'row')} of {pluralise(len(table.columns), 'column')}"
-    return CheckFindings(basis=basis, findings=_limit(findings))
+    return CheckFindings(basis=basis, findings=_limit_per_kind(findings))
 
 
-def _weigh(context: CheckContext, finding: Finding) -> Finding:
+def _demote_unused_columns(context: CheckContext, finding: Finding) -> Finding:
     """Return a finding as advice if it is about columns that the model does not get."""
     if context.data_only or finding.level == "advice" or not finding.columns:
         return finding
@@ -88,12 +88,12 @@ def _weigh(context: CheckContext, finding: Finding) -> Finding:
     return replace(finding, level="advice", detail=f"{finding.detail} The model does not get this column.")
 
 
-def _is_said(finding: Finding, others: list[Finding]) -> bool:
+def _is_repeated(finding: Finding, others: list[Finding]) -> bool:
     """Tell whether another finding of the same kind is about the same column."""
     return any((finding.remedy, finding.columns) == (other.remedy, other.columns) for other in others)
 
 
-def _limit(findings: list[Finding]) -> list[Finding]:
+def _limit_per_kind(findings: list[Finding]) -> list[Finding]:
     """Return the findings, those of the same kind that are too many left out."""
     counts: dict[str, int] = {}
     limited = []

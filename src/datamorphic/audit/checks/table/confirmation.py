@@ -92,7 +92,7 @@ def _describe_better_unit(context: CheckContext, budget: CheckBudget, doubt: Dou
     old = judge.measure(_query(context, budget, rows), places)
     new = judge.measure(_query(context, budget, rows, {doubt.column.name: doubt.numbers[rows]}), places)
     gain = judge.compare(old, new, places)
-    is_clear = gain.p_value <= SIGNIFICANCE and not judge.makes_labels_less_likely(old, new, places)
+    is_clear = gain.p_value <= SIGNIFICANCE and not judge.has_less_likely_labels(old, new, places)
     if not is_clear or gain.reduction.value < MIN_REDUCTION or gain.reduction.low <= 0:
         return ""
     before, after = (format_rounded(value) if numeric else format_percent(value) for value in (gain.before, gain.after))

@@ -172,7 +172,7 @@ def _find_two_types(table: TableProfile, column: ColumnProfile) -> Iterator[Find
         table,
         [column],
         minority,
-        title=f"{column.label_text} is a number in some rows and a text in others",
+        title=f"{column.display_name} is a number in some rows and a text in others",
         detail=f"{column.name} is a text in {format_count(int(rows.sum()), len(table))}, such as {column.values[int(is_text.argmax())]!r}, "
         f"and a number in the others, such as {column.values[int((~is_text).argmax())]!r}. The text '1' is not equal to the number 1.",
     )
@@ -204,7 +204,7 @@ def _find_mixed_types(table: TableProfile, column: ColumnProfile) -> Iterator[Fi
         [column],
         rows,
         level="advice" if is_code and not has_only_codes else "concern",
-        title=f"{column.label_text} holds numbers and texts: {format_names([repr(text) for text in texts])}",
+        title=f"{column.display_name} holds numbers and texts: {format_names([repr(text) for text in texts])}",
         detail=f"{100 * share:.3g}% of the values of {column.name} are numbers, and {format_count(int(rows.sum()), len(table))} hold a "
         f"text. The whole column is read as texts, so that {column.texts[int(numbers.argmax())]} is a category, and not a number.",
     )
@@ -242,9 +242,9 @@ def _find_formatted_numbers(table: TableProfile, column: ColumnProfile) -> Itera
     rarest = min(units, key=lambda unit: units[unit]) if len(units) > 1 else ""
     rows = column.select_rows(codes_by_unit[rarest]) if len(named) > 1 else ~column.missing
     units_text = ", ".join(f"{unit or 'none'} ({count:,} rows)" for unit, count in units.items())
-    title = f"{column.label_text} holds numbers in several units: {', '.join(named)}"
+    title = f"{column.display_name} holds numbers in several units: {', '.join(named)}"
     if len(named) < 2:
-        title = f"{column.label_text} holds numbers as texts, such as {column.texts[example]!r}"
+        title = f"{column.display_name} holds numbers as texts, such as {column.texts[example]!r}"
     detail = f"All values of {column.name} are numbers with " + (
         f"units: {units_text}."
         if any(units)

@@ -70,7 +70,7 @@ def find_missing_codes(table: TableProfile) -> Iterator[Finding]:
     for (level, text), places in by_code.items():
         columns = [column for column, _, _ in places]
         rows = np.logical_or.reduce([mask for _, mask, _ in places])
-        names = format_names([column.label_text for column in columns])
+        names = format_names([column.display_name for column in columns])
         verb = "stands" if level == "concern" else "may stand"
         reasons = " ".join(f"{reason}" for _, _, reason in places[:3])
         yield build_finding(
@@ -176,7 +176,7 @@ def find_text_codes(table: TableProfile) -> Iterator[Finding]:
                 table,
                 [column],
                 rows,
-                title=f"{column.label_text} holds errors of a spreadsheet: {format_names(texts)}",
+                title=f"{column.display_name} holds errors of a spreadsheet: {format_names(texts)}",
                 detail=f"{format_count(int(rows.sum()), len(table))} have {join_names(texts, 'or')} as the value of {column.name}.",
             )
         if codes and len(codes) < len(column.values):
@@ -192,6 +192,6 @@ def find_text_codes(table: TableProfile) -> Iterator[Finding]:
             table,
             [column for column, _, _ in places],
             rows,
-            title=f"Texts stand for missing values in {format_names([column.label_text for column, _, _ in places])}",
+            title=f"Texts stand for missing values in {format_names([column.display_name for column, _, _ in places])}",
             detail=f"{format_names(texts)}.",
         )

@@ -64,7 +64,7 @@ class ColumnProfile:
         return split_name(self.name)
 
     @property
-    def label_text(self) -> str:
+    def display_name(self) -> str:
         """What findings call the column."""
         return f"the label {self.name}" if self.is_label and self.name != LABEL_NAME else self.name
 

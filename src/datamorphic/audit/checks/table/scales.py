@@ -65,8 +65,8 @@ MAX_PREDICTED_SPREAD = 0.9  # of the values of a group: the other columns predic
 VALLEY = (0.4, 0.6)  # shares of the logarithm of the factor: the middle between the two units
 MAX_VALLEY_SHARE = 0.1  # rows in the middle, in shares of those in the other unit: a long tail has no other unit
 MAX_BEYOND_SHARE = 0.15  # rows far on the other side, or far beyond the factor, in the same shares
-FAR = 4.0  # standard deviations: a row that does not fit
-NEAR = 3.0  # standard deviations: a row that fits after it is divided by the factor
+MIN_FAR_DEVIATIONS = 4.0  # standard deviations: a row that does not fit
+MAX_NEAR_DEVIATIONS = 3.0  # standard deviations: a row that fits after it is divided by the factor
 MIN_FACTOR_WITHOUT_RELATION = 60.0  # smaller ratios between groups of rows occur in nature
 MIN_GAP_SHARE = 0.25  # of the logarithm of the factor, between two groups of rows without a related column
 MAX_SHAPE_RATIO = 2.0  # between the spreads of the two groups
@@ -155,7 +155,7 @@ def _find_by_relation(column: ColumnProfile, logs: Numbers, parts: list[Numbers]
     known = residuals[rows]
     centre, spread = _find_bulk(known)
     residuals = residuals - centre
-    far = np.abs(residuals) > FAR * spread
+    far = np.abs(residuals) > MIN_FAR_DEVIATIONS * spread
     far_count = int(far.sum())
     if far_count < max(MIN_CLUSTER_ROWS, MIN_CLUSTER_SHARE * len(rows)):
         return None
@@ -165,7 +165,7 @@ def _find_by_relation(column: ColumnProfile, logs: Numbers, parts: list[Numbers]
         if spread > MAX_RESIDUAL_SHARE * size:
             continue
         for sign in (1, -1):
-            near = np.abs(residuals - sign * size) < NEAR * spread + NEAR_TOLERANCE * size
+            near = np.abs(residuals - sign * size) < MAX_NEAR_DEVIATIONS * spread + NEAR_TOLERANCE * size
             count = int((near & far).sum())
             if count < max(MIN_CLUSTER_ROWS, MIN_CLUSTER_SHARE * len(rows)) or count > MAX_CLUSTER_SHARE * len(rows):
                 continue
@@ -185,7 +185,7 @@ def _find_by_relation(column: ColumnProfile, logs: Numbers, parts: list[Numbers]
                 f"The other columns predict {column.name} to about {format_percent(min(9.99, np.expm1(spread)))}, fitted to other rows. "
                 f"These rows are off by a factor of about {text}."
             )
-            usual = rows[np.abs(residuals[rows]) < NEAR * spread]
+            usual = rows[np.abs(residuals[rows]) < MAX_NEAR_DEVIATIONS * spread]
             groups = [usual, np.flatnonzero(near & far)]
             is_predicted = all(
                 _measure_spread(residuals[group]) < MAX_PREDICTED_SPREAD * _measure_spread(logs[group])
@@ -408,7 +408,7 @@ def _build_scale_finding(
     level = "advice" if is_natural else "concern"
     text = FACTORS[factor].partition(" (")[0]
     certain, uncertain = (
-        f"{column.label_text} {verb_phrase} in two units: {count:,} rows are about {text} times {verb}{where}"
+        f"{column.display_name} {verb_phrase} in two units: {count:,} rows are about {text} times {verb}{where}"
         for verb_phrase in ("is", "may be")
     )
     finding = build_finding(

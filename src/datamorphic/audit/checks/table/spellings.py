@@ -89,7 +89,7 @@ def _build_spelling_finding(table: TableProfile, column: ColumnProfile, groups: 
         [column],
         rows,
         level=level,
-        title=f"{what} of {column.label_text} {verb} written in several ways: {'; '.join(texts[:MAX_PAIRS_SHOWN])}{more}",
+        title=f"{what} of {column.display_name} {verb} written in several ways: {'; '.join(texts[:MAX_PAIRS_SHOWN])}{more}",
         detail=f"Rows by spelling: {'; '.join(counts[:MAX_PAIRS_SHOWN])}{more}. {format_count(count, len(table))} have a rarer "
         "spelling. A model takes each spelling for a category of its own.",
     )
@@ -156,7 +156,7 @@ def _build_typo_finding(table: TableProfile, column: ColumnProfile, typos: list[
         table,
         [column],
         rows,
-        title=f"{column.label_text} may hold typing errors: {', '.join(pairs[:MAX_PAIRS_SHOWN])}{more}",
+        title=f"{column.display_name} may hold typing errors: {', '.join(pairs[:MAX_PAIRS_SHOWN])}{more}",
         detail=f"{format_count(int(rows.sum()), len(table))} have a rare value of {column.name} that differs from a frequent one by "
         "one letter.",
     )

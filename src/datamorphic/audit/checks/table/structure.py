@@ -205,7 +205,7 @@ def _find_block(table: TableProfile, column: ColumnProfile) -> Iterator[Finding]
         table,
         [column],
         rows,
-        title=f"{column.label_text} is missing in {length:,} successive rows",
+        title=f"{column.display_name} is missing in {length:,} successive rows",
         detail=f"Rows {first:,} to {last:,} have no {column.name}, which is missing in {100 * share:.2g}% of all rows: by chance, "
         f"about {max(1, round(by_chance)):,} successive rows would be without one.",
     )
