@@ -120,7 +120,7 @@ def test_a_good_model_has_a_table_and_no_finding():
     assert result.state == "passed"
     (section,) = result.sections
     assert {row[0] for row in section.table.rows} == {"income", "age", "region"}
-    assert "What the labels say" in audit.to_html()
+    assert "Labels and answers along each feature" in audit.to_html()
 
 
 def test_a_simple_model_may_leave_features_out():
@@ -199,7 +199,7 @@ STEEP = 1 / (1 + np.exp(-3 * (np.arange(10) - 4.5)))
     ("labels", "answers", "word"),
     [
         (RISE, RISE, ""),
-        (RISE, np.full(10, 0.5), "constant"),
+        (RISE, np.full(10, 0.5), "nearly constant"),
         (RISE, 0.25 + RISE / 2, "flattened"),
         (RISE, 2 * RISE - 0.5, "stretched"),
         (RISE, 1 - RISE, "reversed"),

@@ -174,7 +174,7 @@ def test_without_labels():
     data = make_data(seed=1, **NEW_REGION).drop(columns="target")
     (finding,) = run(MODEL, data, REFERENCE[INPUTS], target=None).findings
     assert finding.level == "advice"
-    assert "Whether this costs accuracy was not compared." in finding.detail
+    assert "Whether this costs accuracy was not measured." in finding.detail
 
 
 def test_types_that_files_change():

@@ -90,7 +90,7 @@ def test_an_identifier_that_was_given_out_by_label_is_a_concern_if_the_model_use
     ):
         (finding,) = run("leaks", predict, data).findings
         assert (finding.level, finding.about) == (level, "client_id")
-        assert "it was given out by the label" in finding.title
+        assert "its values were assigned by label" in finding.title
     mixed = data.assign(client_id=np.random.default_rng(0).permutation(data["client_id"]))
     assert run("leaks", fit(mixed), mixed).state == "passed"
 

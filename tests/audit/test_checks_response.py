@@ -116,7 +116,7 @@ def test_a_subgroup_with_swapped_answers_is_named_by_values_of_the_data(dtype):
     (jump,) = finding.evidence
     assert jump.title == "The answer jumps between religious 3 and 4, and the labels do not"
     assert "with religious at least 4" in jump.detail
-    assert "if only religious is 3 instead" in jump.detail
+    assert "when only religious is changed, to 3." in jump.detail
 
 
 def read_in_other_units(frame):

@@ -169,7 +169,7 @@ CONCERNS = {
     "labels": (write_differently(str.title, "label"), "2 classes of the label label are written in several ways", SOME),
     "negative ages": (scale("age", FEW, -1), "age is negative in 12 rows", FEW),
     "old": (put("age", FEW[:3], 170), "Impossible ages: age is too high in 3 rows", FEW[:3]),
-    "percent": (put("share_pct", FEW, 250.0), "share_pct is no percentage in 12 rows", FEW),
+    "percent": (put("share_pct", FEW, 250.0), "share_pct is not a valid percentage in 12 rows", FEW),
     "end first": (swap_dates(), "start is after end in 12 rows", FEW),
     "future": (
         put("start", FEW, pd.Timestamp("2190-01-01")).rename(columns={"start": "created"}),
