@@ -201,6 +201,40 @@ def test_good_models_are_left_alone(model, seed):
     assert not find(audit(REGRESSOR, data.drop(columns="late"), "minutes", seed=seed))
 
 
+LINEAR = make_pipeline(ENCODER, LogisticRegression(max_iter=1_000)).fit(TRAINING[INPUTS], TRAINING["late"])
+
+
+class Served:
+    """A linear model behind a service that changes a column, with probabilities."""
+
+    feature_names_in_, classes_ = np.array(INPUTS, dtype=object), LINEAR.classes_
+
+    def __init__(self, factor, offset):
+        self.factor, self.offset = factor, offset
+
+    def predict_proba(self, frame):
+        return LINEAR.predict_proba(frame.assign(distance=self.factor * frame["distance"] + self.offset))
+
+    def predict(self, frame):
+        return self.classes_[self.predict_proba(frame).argmax(axis=1)]
+
+
+def test_a_threshold_that_explains_as_much_is_named_with_the_column():
+    result = dm.test(Served(1, 15), CLASSES, target="late", only=["scores", "repairs"], progress=False)
+    (finding,) = find(result)
+    assert finding.title.startswith(
+        "Either distance is misread, or the threshold is wrong: with distance about minus 15,"
+    )
+    assert "and with 'punctual' from a probability of 0." in finding.title
+    assert "chosen on purpose" in finding.remedy
+
+
+def test_always_the_same_answer_is_no_explanation_by_a_threshold():
+    result = dm.test(Served(-1, 0), CLASSES, target="late", only=["scores", "repairs"], progress=False)
+    (finding,) = find(result)
+    assert finding.title.startswith("Serving looks wrong for distance: with distance multiplied by -1")
+
+
 def test_a_preference_for_the_frequent_class_is_no_repair():
     """A model with balanced weights is wrong more often, on purpose: shifting any column towards the frequent class helps."""
     rng = np.random.default_rng(0)

@@ -163,6 +163,30 @@ def test_a_finding_gives_one_count_in_all_places():
 
 
 @pytest.mark.slow
+def test_dates_that_jump_back_with_the_calendar_are_left_alone():
+    rng = np.random.default_rng(0)
+    time = pd.Timestamp("2023-01-01") + pd.to_timedelta(rng.integers(0, 730 * 24 * 60, 600), unit="min")
+    data = pd.DataFrame({"time": time, "x": rng.normal(size=600)})
+
+    def score(frame):  # it rises within a year, and falls at its end
+        parts = frame["time"].dt
+        days = 30 * parts.month + parts.day + parts.hour / 24 + parts.minute / 1_440 - 198
+        return 1 / (1 + np.exp(-(frame["x"] + 0.0012 * days).to_numpy()))
+
+    class Seasonal:
+        feature_names_in_, classes_ = np.array(["time", "x"], dtype=object), np.array(["no", "yes"], dtype=object)
+
+        def predict_proba(self, frame):
+            return np.column_stack([1 - score(frame), score(frame)])
+
+        def predict(self, frame):
+            return self.classes_[(score(frame) > 0.5).astype(int)]
+
+    data["target"] = np.where(rng.random(600) < score(data), "yes", "no")
+    result, outcome = run(Seasonal(), data)
+    assert outcome.state == "passed", [finding.title for finding in result.findings]
+
+
 def test_an_imputed_value_is_left_alone_if_the_labels_agree():
     data = DATA.copy()
     data.loc[::5, "sugar"] = 0.0
