@@ -21,6 +21,7 @@ from ..runs.driver import CallCounter, drive
 from ..runs.flow import Budget, Flow
 from ..systems.base import Executor
 from .context import MAX_EXTRA_PART, BudgetClock, CheckContext, Limit
+from .labels import UNMATCHED_LABELS
 from .outcome import UNFINISHED_REASONS, Outcome, OutcomeState, SkipReason
 
 MAX_DOUBTFUL_CERTAINTY = 0.6  # of findings about a system whose answers depend on how it is queried
@@ -33,6 +34,15 @@ MAX_EARLY_END_PART = 0.25  # of its share: a check that gives up sooner has only
 MISSING_RESULT = "a check that it needs has no result"
 
 T = TypeVar("T")
+
+
+def find_label_obstacle(context: CheckContext) -> str:
+    """Return why answers cannot be compared with labels; an empty text if they can."""
+    if context.truth is None:
+        return "the data have no labels: target="
+    if context.answers is None or context.query_rows is None:
+        return MISSING_RESULT
+    return UNMATCHED_LABELS if context.has_unmatched_labels else ""
 
 
 @dataclass

@@ -24,7 +24,7 @@ from ...space.points import Points
 from ...systems.estimator import Estimator
 from ...trees.read import read_forest
 from ..case_text import extract_case, format_answer, format_case, format_label, to_plain, to_plain_answer
-from ..check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check, run_flow
+from ..check import CheckBudget, CheckFindings, find_label_obstacle, get_facts, make_check, run_flow
 from ..context import CheckContext
 from ..judged_rows import JudgedRows
 from ..responses import AnswerCodes
@@ -570,11 +570,7 @@ def _build_example(context: CheckContext, position: int, answer_row: int, label:
 
 
 def _find_skip_reason(context: CheckContext) -> str:
-    if context.truth is None:
-        return "the data have no labels: target="
-    if context.answers is None or context.query_rows is None:
-        return MISSING_RESULT
-    return "" if context.has_numeric_answers else "the answers are classes"
+    return find_label_obstacle(context) or ("" if context.has_numeric_answers else "the answers are classes")
 
 
 NUMBERS = make_check("numbers", check_numbers, _find_skip_reason)

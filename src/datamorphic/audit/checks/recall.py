@@ -13,10 +13,9 @@ from ..._text import format_percent, pluralise
 from ...core.result import Example, Finding, Measure, count_rows, format_share
 from ...reporting.document import Section, Table
 from ..case_text import format_label, to_plain
-from ..check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check
+from ..check import CheckBudget, CheckFindings, find_label_obstacle, get_facts, make_check
 from ..context import CheckContext
 from ..judged_rows import build_judged_example
-from ..labels import UNMATCHED_LABELS
 from ..plain_models import find_similar_models
 from ..reference_model import MIN_REFERENCE_ROWS
 from ..rivals import Rivals, collect_rivals, get_explained_rows
@@ -329,13 +328,7 @@ def _build_example(context: CheckContext, rivals: Rivals, missed: Mask) -> Examp
 
 
 def _find_skip_reason(context: CheckContext) -> str:
-    if context.truth is None:
-        return "the data have no labels: target="
-    if context.answers is None or context.query_rows is None:
-        return MISSING_RESULT
-    if context.has_numeric_answers:
-        return "the answers are numbers"
-    return UNMATCHED_LABELS if context.has_unmatched_labels else ""
+    return find_label_obstacle(context) or ("the answers are numbers" if context.has_numeric_answers else "")
 
 
 RECALL = make_check("recall", check_recall, _find_skip_reason)

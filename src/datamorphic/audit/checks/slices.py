@@ -13,11 +13,10 @@ from ..._stats import compute_wilson_interval
 from ..._text import format_percent, format_rounded, pluralise
 from ...core.result import Finding, Measure, count_rows, format_share
 from ...reporting.document import Section, Table
-from ..check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check
+from ..check import CheckBudget, CheckFindings, find_label_obstacle, get_facts, make_check
 from ..conditions import RowCondition, build_conditions
 from ..context import CheckContext
 from ..judged_rows import JudgedRows, build_judged_example
-from ..labels import UNMATCHED_LABELS
 from ..reference_model import MIN_REFERENCE_ROWS
 from ..rivals import Rivals, collect_rivals, estimate_mean, get_explained_rows, mark_explained_rows
 
@@ -466,12 +465,4 @@ def _build_section(groups: Sequence[_Group], data: JudgedRows, half: Mask) -> Se
     )
 
 
-def _find_skip_reason(context: CheckContext) -> str:
-    if context.truth is None:
-        return "the data have no labels: target="
-    if context.answers is None or context.query_rows is None:
-        return MISSING_RESULT
-    return UNMATCHED_LABELS if context.has_unmatched_labels else ""
-
-
-SLICES = make_check("slices", check_slices, _find_skip_reason)
+SLICES = make_check("slices", check_slices, find_label_obstacle)

@@ -14,10 +14,10 @@ from ....errors import BudgetSpent
 from ....reporting.document import Section, Table
 from ....space.points import Points
 from ...case_text import format_label, to_plain
-from ...check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check
+from ...check import CheckBudget, CheckFindings, find_label_obstacle, get_facts, make_check
 from ...context import CheckContext
 from ...judged_rows import build_judged_example
-from ...labels import UNMATCHED_LABELS, to_label_texts
+from ...labels import to_label_texts
 from ...reference_model import MIN_REFERENCE_ROWS
 from ...responses import Response, Responses, measure_responses
 from ...rivals import Rivals, collect_rivals, mark_explained_rows
@@ -593,13 +593,7 @@ def _name_categories(context: CheckContext, response: Response, codes: Sequence[
 def _find_skip_reason(context: CheckContext) -> str:
     if not context.has_data:
         return "no real rows are given"
-    if context.truth is None:
-        return "the data have no labels: target="
-    if context.answers is None or context.query_rows is None:
-        return MISSING_RESULT
-    if context.unstable:
-        return "the same case gets different answers"
-    return UNMATCHED_LABELS if context.has_unmatched_labels else ""
+    return find_label_obstacle(context) or ("the same case gets different answers" if context.unstable else "")
 
 
 CURVES = make_check("curves", check_curves, _find_skip_reason)

@@ -11,10 +11,9 @@ from ....reporting.document import Section, Table
 from ....runs.flow import ask
 from ....space.points import Rows
 from ...case_text import extract_row, format_answer, format_change, format_label, to_plain_answer
-from ...check import MISSING_RESULT, CheckBudget, CheckFindings, get_facts, make_check, run_flow
+from ...check import CheckBudget, CheckFindings, find_label_obstacle, get_facts, make_check, run_flow
 from ...context import CheckContext
 from ...judged_rows import JudgedRows, collect_judged_rows
-from ...labels import UNMATCHED_LABELS
 from ...outcome import SkipReason
 from ...reference_model import MIN_REFERENCE_ROWS
 from ...rivals import mark_explained_rows
@@ -279,13 +278,7 @@ def _build_examples(search: RepairSearch, repair: Repair) -> tuple[Example, ...]
 
 
 def _find_skip_reason(context: CheckContext) -> str:
-    if context.truth is None:
-        return "the data have no labels: target="
-    if context.answers is None or context.query_rows is None:
-        return MISSING_RESULT
-    if context.has_unmatched_labels:
-        return UNMATCHED_LABELS
-    return "the same case gets different answers" if context.unstable else ""
+    return find_label_obstacle(context) or ("the same case gets different answers" if context.unstable else "")
 
 
 REPAIRS = make_check("repairs", check_repairs, _find_skip_reason)
