@@ -154,9 +154,9 @@ def _tabulate_figures(comparison: ModelComparison, brief: bool) -> Section:
         )
     columns = ["", "old", "new", "difference, 95% interval", "the new model is", "rows"]
     note = (
-        "Recall of a class: of the rows with this label, the share that gets it. Precision: of the rows that get it, the share that has "
-        "this label. Better and worse are said where the 99% interval of the difference does not include 0; both models answered the same "
-        "rows, so the difference is paired. Errors of probabilities are squared."
+        "Recall of a class: the share of the rows with this label that get it as answer. Precision: the share of the rows with this answer "
+        "that have it as label. “Better” and “worse” mean that the 99% interval of the difference does not include 0. Both models answered "
+        "the same rows, so the difference is paired. Errors of probabilities are squared."
     )
     return Section(
         heading="For the better or the worse",
