@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -203,14 +204,8 @@ def _is_missed(count: int, total: int, tests: int) -> bool:
 
 def _is_below_all(context: CheckContext, budget: CheckBudget, rivals: Rivals, item: _ClassFigures) -> bool:
     """Tell whether every other model finds a class far more often, and no other class seems to be preferred on purpose."""
-    models = [model.predictions for model in rivals.get_plain_models(context, budget) if not model.is_crude]
-    models.append(rivals.predictions)
     unexplained = ~get_explained_rows(context)[rivals.data.rows]
-
-    def list_recalls(code: int) -> list[float]:
-        rows = (rivals.labels == code) & unexplained
-        return [float((predictions[rows] == code).mean()) for predictions in models]
-
+    list_recalls = partial(_list_recalls, context, budget, rivals)
     rows = (rivals.labels == item.code) & unexplained
     if rows.sum() < MIN_CLASS_ROWS:
         return False
@@ -225,6 +220,13 @@ def _is_below_all(context: CheckContext, budget: CheckBudget, rivals: Rivals, it
         for code in range(len(rivals.classes))
         if code != item.code and ((rivals.labels == code) & unexplained).any()
     )
+
+
+def _list_recalls(context: CheckContext, budget: CheckBudget, rivals: Rivals, code: int) -> list[float]:
+    """Return the recall of a class by every other model, on rows whose errors no other finding explains."""
+    models = [model.predictions for model in rivals.get_plain_models(context, budget) if not model.is_crude]
+    rows = (rivals.labels == code) & ~get_explained_rows(context)[rivals.data.rows]
+    return [float((predictions[rows] == code).mean()) for predictions in (*models, rivals.predictions)]
 
 
 def _is_lost_by_similar_model(context: CheckContext, budget: CheckBudget, rivals: Rivals, item: _ClassFigures) -> bool:
@@ -274,6 +276,10 @@ def _judge_classes(
             f"({format_percent(count / total)})."
         )
     else:
+        lowest = min(_list_recalls(context, budget, rivals, worst.code))
+        easy_text = (
+            f" Models of every kind, fitted in the same way ({PLAIN_KINDS}), find at least {format_percent(lowest)}."
+        )
         rows = rivals.labels == worst.code
         missed = rows & (rivals.answers != rivals.labels)
         count, total = int(missed.sum()), int(rows.sum())
