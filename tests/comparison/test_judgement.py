@@ -131,10 +131,10 @@ def test_a_class_that_is_missed_is_a_concern_unless_a_group_explains_it():
     new = truth.copy()
     new[900:950] = "a"
     figures = compare_classes(truth, truth, new)
-    titles = [finding.title for finding in build_error_findings(figures, named_rows=False)]
+    titles = [finding.title for finding in build_error_findings(figures, has_group_concern=False)]
     assert titles == [
         "The new model is worse: wrong answers 0% → 5%",
         "The new model misses more of b: 100% → 50% of them are recognised",
     ]
-    assert build_error_findings(figures, named_rows=True) == []
-    assert build_error_findings(compare_classes(truth, new, truth), named_rows=False) == []
+    assert build_error_findings(figures, has_group_concern=True) == []
+    assert build_error_findings(compare_classes(truth, new, truth), has_group_concern=False) == []

@@ -14,7 +14,7 @@ from ..reporting.document import Section
 from .directions import DirectionChange
 from .groups import Mask
 from .judgement import ChangedGroup, ChangeJudgement
-from .measures import FigurePair
+from .measures import RECALL, FigurePair
 
 CHECK = "compare"
 MIN_ERROR_RISE = 0.01  # of all rows: more wrong answers than that are a concern
@@ -63,7 +63,7 @@ def build_group_finding(report: GroupReport, judgement: ChangeJudgement) -> Find
         )
     elif is_worse:
         figures = _format_figures(errors)
-        title = f"The new model is worse where {group.text}: {_name_figure(errors)} {figures}"
+        title = f"The new model is worse where {group.text}: {errors.name} {figures}"
         remedy = (
             "Do not replace the old model yet. Look at the training data of this group: labels, filters, joins and units that changed "
             "since the old model."
@@ -155,17 +155,15 @@ def build_overall_finding(
     )
 
 
-def build_error_findings(figures: Sequence[FigurePair], named_rows: bool) -> list[Finding]:
+def build_error_findings(figures: Sequence[FigurePair], has_group_concern: bool) -> list[Finding]:
     """Return findings about figures that are clearly worse, of all rows and of classes, unless a group explains them."""
     findings = []
     for figure in figures:
-        if figure.name in ("wrong answers", "mean absolute error") and not named_rows and _is_clearly_worse(figure):
+        if figure.is_error and not has_group_concern and _is_clearly_worse(figure):
             findings.append(
-                _build_figure_finding(
-                    figure, f"The new model is worse: {_name_figure(figure)} {_format_figures(figure)}"
-                )
+                _build_figure_finding(figure, f"The new model is worse: {figure.name} {_format_figures(figure)}")
             )
-        elif figure.name == "recall" and not named_rows and figure.surely_worse_by > MIN_RECALL_DROP:
+        elif figure.name == RECALL and not has_group_concern and figure.surely_worse_by > MIN_RECALL_DROP:
             title = f"The new model misses more of {figure.label}: {_format_figures(figure)} of them are recognised"
             findings.append(_build_figure_finding(figure, title))
     return findings
@@ -276,10 +274,6 @@ def _is_clearly_worse(figure: FigurePair) -> bool:
     return figure.surely_worse_by > limit
 
 
-def _name_figure(figure: FigurePair) -> str:
-    return figure.name
-
-
 def _format_figures(figure: FigurePair) -> str:
     return f"{format_figure(figure, figure.old)} → {format_figure(figure, figure.new)}"
 
@@ -289,13 +283,16 @@ def format_figure(figure: FigurePair, value: float) -> str:
     return f"{100 * value:.3g}%" if figure.is_share else f"{value:.3g}"
 
 
+def format_change_range(figure: FigurePair) -> str:
+    """Return the interval of the difference as text."""
+    low, high = format_change(figure, figure.difference.low), format_change(figure, figure.difference.high)
+    return f"{low.removesuffix(' points')} to {high}"
+
+
 def _describe_figure(figure: FigurePair, place: str) -> str:
-    change = figure.difference
-    low, high = (format_change(figure, value) for value in (change.low, change.high))
-    low = low.removesuffix(" points")
     return (
         f"{figure.name[0].upper()}{figure.name[1:]} {place}: {format_figure(figure, figure.old)} before, "
-        f"{format_figure(figure, figure.new)} now (a difference of {low} to {high})."
+        f"{format_figure(figure, figure.new)} now (a difference of {format_change_range(figure)})."
     )
 
 

@@ -14,6 +14,7 @@ from .groups import Floats, Mask
 NORMAL_95, NORMAL_99 = 1.96, 2.576
 MIN_CLASS_ROWS = 10  # fewer say nothing about a class
 CALIBRATION_BINS = 10
+WRONG_ANSWERS, ABSOLUTE_ERROR, RECALL = "wrong answers", "mean absolute error", "recall"  # names of figures
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,9 +34,19 @@ class FigurePair(ResultPart):
     label: str = ""  # the class that it is about
 
     @property
+    def is_error(self) -> bool:
+        """Whether this is the error of the answers to all rows."""
+        return self.name in (WRONG_ANSWERS, ABSOLUTE_ERROR)
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the difference is more than chance."""
+        return not self.low <= 0 <= self.high
+
+    @property
     def outcome(self) -> str:
         """Whether the new model is "better", "worse", or the difference may be chance."""
-        if self.low <= 0 <= self.high:
+        if not self.is_clear:
             return "no clear difference"
         return "better" if (self.difference.value > 0) == (self.better == "up") else "worse"
 
@@ -86,16 +97,14 @@ def compare_classes(
     truth, old, new = truth[known], old[known], new[known]
     if not len(truth):
         return []
-    figures = [
-        compare_means_of_pairs("wrong answers", _to_floats(old != truth), _to_floats(new != truth), better="down")
-    ]
+    figures = [compare_means_of_pairs(WRONG_ANSWERS, _to_floats(old != truth), _to_floats(new != truth), better="down")]
     names, counts = np.unique(truth.astype(str), return_counts=True)
     for name, count in zip(names.tolist(), counts.tolist(), strict=True):
         rows = truth == name
         if count >= MIN_CLASS_ROWS:
             figures.append(
                 compare_means_of_pairs(
-                    "recall", _to_floats(old[rows] == name), _to_floats(new[rows] == name), better="up", label=name
+                    RECALL, _to_floats(old[rows] == name), _to_floats(new[rows] == name), better="up", label=name
                 )
             )
         predicted = (old == name).sum(), (new == name).sum()
@@ -140,10 +149,7 @@ def compare_numbers(truth: Floats, old: Floats, new: Floats) -> list[FigurePair]
         return []
     old_errors, new_errors = np.abs(old - truth)[known], np.abs(new - truth)[known]
     squares = compare_means_of_pairs("mean squared error", old_errors**2, new_errors**2, better="down", is_share=False)
-    return [
-        compare_means_of_pairs("mean absolute error", old_errors, new_errors, better="down", is_share=False),
-        squares,
-    ]
+    return [compare_means_of_pairs(ABSOLUTE_ERROR, old_errors, new_errors, better="down", is_share=False), squares]
 
 
 def compare_probabilities(

@@ -16,10 +16,9 @@ from ..reporting.text import cut, format_cell
 from ..space.features import Categorical
 from .context import ComparisonContext
 from .directions import DirectionChange
-from .findings import format_change, format_figure
+from .findings import format_change_range, format_figure
 from .groups import Mask, ValueFormats, format_number
 from .judgement import ChangedGroup
-from .measures import FigurePair
 from .result import ModelComparison
 
 LEVEL_STATES: dict[Level, SectionState] = {"fault": "bad", "concern": "warn", "advice": "note"}
@@ -101,7 +100,7 @@ def _build_tiles(comparison: ModelComparison) -> list[Tile]:
     )
     if comparison.groups:
         tiles.append(Tile(label="changed most", value=cut(comparison.groups[0].text, 30), target="finding-1"))
-    figure = next((item for item in comparison.figures if item.name in ("wrong answers", "mean absolute error")), None)
+    figure = next((item for item in comparison.figures if item.is_error), None)
     if figure is not None:
         states: dict[str, SectionState] = {"worse": "warn", "better": "good"}
         value = f"{format_figure(figure, figure.old)} → {format_figure(figure, figure.new)}"
@@ -140,14 +139,14 @@ def _build_finding(finding: Finding, number: int, brief: bool) -> Section:
 def _tabulate_figures(comparison: ModelComparison, brief: bool) -> Section:
     rows, marked = [], []
     for number, figure in enumerate(comparison.figures):
-        if figure.outcome != "no clear difference":
+        if figure.is_clear:
             marked.append((number, 4))
         rows.append(
             [
                 f"{figure.name} of {figure.label}" if figure.label else figure.name,
                 format_figure(figure, figure.old),
                 format_figure(figure, figure.new),
-                _format_interval(figure),
+                format_change_range(figure),
                 figure.outcome,
                 f"{figure.rows:,}",
             ]
@@ -171,11 +170,6 @@ def _tabulate_figures(comparison: ModelComparison, brief: bool) -> Section:
         ),
         anchor="figures",
     )
-
-
-def _format_interval(figure: FigurePair) -> str:
-    low, high = format_change(figure, figure.difference.low), format_change(figure, figure.difference.high)
-    return f"{low.removesuffix(' points')} to {high}"
 
 
 def _tabulate_rows(comparison: ModelComparison, brief: bool) -> Section:

@@ -322,13 +322,13 @@ class _ComparisonOfAnswers:
             )
             for group in judgement.groups
         ]
-        named_rows = any(finding.level == "concern" for finding in findings)
-        errors = next((figure for figure in figures if figure.name in ("wrong answers", "mean absolute error")), None)
-        worse = build_error_findings(figures, named_rows)
+        has_group_concern = any(finding.level == "concern" for finding in findings)
+        errors = next((figure for figure in figures if figure.is_error), None)
+        error_findings = build_error_findings(figures, has_group_concern)
         tolerance_text = f"{self.tolerance:.3g}"
-        turns = build_direction_findings(directions, partial(draw_direction, formats=self.context.formats))
-        overall = build_overall_finding(judgement, errors, self.numbers, tolerance_text, bool(turns))
-        findings += [*worse, *turns]
+        direction_findings = build_direction_findings(directions, partial(draw_direction, formats=self.context.formats))
+        overall = build_overall_finding(judgement, errors, self.numbers, tolerance_text, bool(direction_findings))
+        findings += [*error_findings, *direction_findings]
         findings += [overall] if overall is not None else []
         lost, gained = int((self.old.ok & ~self.new.ok).sum()), int((~self.old.ok & self.new.ok).sum())
         findings += build_missing_finding(lost, gained, len(self.old))
