@@ -299,10 +299,11 @@ def _judge_classes(
     if not is_worse and losses is None:
         return None
     # It is more often wrong than right there, and the data allow better.
-    most_outside = MAX_OUTSIDE_EXCESS_IF_MOSTLY_WRONG + MAX_OUTSIDE_RATIO_IF_MOSTLY_WRONG * float(
-        data.reference_errors[outside].mean()
-    )
-    lost = estimate_mean((data.errors - data.reference_errors)[inside])
+    quick_outside = float(data.reference_errors[outside].mean())
+    most_outside = MAX_OUTSIDE_EXCESS_IF_MOSTLY_WRONG + MAX_OUTSIDE_RATIO_IF_MOSTLY_WRONG * quick_outside
+    # a model that is better than the quick one elsewhere is expected to be so here, such as on rows that it was fitted to
+    ratio = min(1.0, float(data.errors[outside].mean()) / quick_outside) if quick_outside else 1.0
+    lost = estimate_mean((data.errors - ratio * data.reference_errors)[inside])
     is_mostly_wrong = (
         is_worse
         and has_excess
