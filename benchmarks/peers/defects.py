@@ -27,7 +27,7 @@ from .figures import Figure
 
 OUTCOMES = ROOT / ".venv-peers-outcomes"  # an interrupted measurement goes on where it was
 PROCESSES, OUR_PROCESSES = 1, 2  # other tools may start processes of their own
-DEFECTS_PER_KIND, GOOD_SHARE = 3, 0.3
+DEFECTS_PER_KIND, GOOD_SHARE = 2, 0.2
 CASE_SECONDS = 90  # CPU seconds: a tool that says nothing about a case in this time has missed it
 WALL_SECONDS = 20 * CASE_SECONDS  # for a tool that waits, and for a busy machine
 SEED = 0

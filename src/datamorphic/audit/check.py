@@ -36,12 +36,17 @@ MISSING_RESULT = "a check that it needs has no result"
 T = TypeVar("T")
 
 
-def find_label_obstacle(context: CheckContext) -> str:
-    """Return why answers cannot be compared with labels; an empty text if they can."""
+def find_label_obstacle(context: CheckContext, numeric: bool | None = None) -> str:
+    """Return why answers cannot be compared with labels; an empty text if they can.
+
+    `numeric` is whether the check is about numbers or about classes, if it is not about both.
+    """
     if context.truth is None:
         return "the data have no labels: target="
     if context.answers is None or context.query_rows is None:
         return MISSING_RESULT
+    if numeric is not None and numeric != context.has_numeric_answers:
+        return "the answers are classes" if numeric else "the answers are numbers"
     return UNMATCHED_LABELS if context.has_unmatched_labels else ""
 
 

@@ -570,7 +570,7 @@ def _build_example(context: CheckContext, position: int, answer_row: int, label:
 
 
 def _find_skip_reason(context: CheckContext) -> str:
-    return find_label_obstacle(context) or ("" if context.has_numeric_answers else "the answers are classes")
+    return find_label_obstacle(context, numeric=True)
 
 
 NUMBERS = make_check("numbers", check_numbers, _find_skip_reason)

@@ -334,7 +334,7 @@ def _build_example(context: CheckContext, rivals: Rivals, missed: Mask) -> Examp
 
 
 def _find_skip_reason(context: CheckContext) -> str:
-    return find_label_obstacle(context) or ("the answers are numbers" if context.has_numeric_answers else "")
+    return find_label_obstacle(context, numeric=False)
 
 
 RECALL = make_check("recall", check_recall, _find_skip_reason)
