@@ -93,7 +93,7 @@ def test_label_noise_learned_by_heart(model):
     fitted = model.fit(data.drop(columns="target"), data["target"])
     (finding,) = outcome(audit(fitted, data)).findings
     assert finding.level == "advice"
-    assert "by heart" in finding.title
+    assert "memorised exceptions" in finding.title
     assert 0.05 < finding.rate < 0.2  # of all rows
     assert float(re.search(r"That is ([\d.]+)% of all labels that are so contradicted", finding.detail)[1]) > 90
     assert "nearest rows have another label" in finding.examples[0].text

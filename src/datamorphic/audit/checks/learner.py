@@ -45,7 +45,7 @@ MAX_CLUSTER_SETS, MIN_CLUSTER_ROWS = 3, 30  # parts of the data that a clusterer
 FIRST_FIT_BUDGET_PART = 0.5  # for the fit to the data themselves, which is made once
 FITS_PER_RELATION = 1.2  # of the same length, at least; more if a violation is found
 MAX_HYPOTHESES_PART = 0.1  # of the time of all checks before, since a hypothesis describes and cannot find a fault
-MIN_HYPOTHESES_SECONDS = 1.0  # for them, however short the checks before were
+MIN_HYPOTHESES_SECONDS = 1.5  # for them, however short the checks before were, on an otherwise idle machine
 THREAD_PARAMETERS = ("n_jobs", "thread_count", "num_threads")  # of scikit-learn, XGBoost and LightGBM; of CatBoost
 
 
@@ -100,7 +100,7 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
     with budget.limit(FIRST_FIT_BUDGET_PART):  # there is no way to know how long a fit takes before the first one
         source_outputs = {False: answer(ask(source))}  # by whether scores are needed
     fit_seconds = context.clock.seconds - start_seconds
-    hypotheses_seconds = _compute_hypotheses_seconds(budget, start_seconds)
+    hypotheses_seconds = _compute_hypotheses_seconds(context, budget, start_seconds)
     findings, body, tried_count, untried_names, left_out_count = [], [], 0, [], 0
 
     def add_table_row(name: str, note: str, judged: str = "–", violated: str = "–") -> None:
@@ -186,11 +186,11 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
     )
 
 
-def _compute_hypotheses_seconds(budget: CheckBudget, seconds_before: float) -> float:
+def _compute_hypotheses_seconds(context: CheckContext, budget: CheckBudget, seconds_before: float) -> float:
     """Return the seconds for relations that only describe the learner: few after a short test, unless they are asked for."""
     if budget.requested or budget.budget.seconds is None:
         return math.inf
-    return max(MIN_HYPOTHESES_SECONDS, MAX_HYPOTHESES_PART * seconds_before)
+    return max(MIN_HYPOTHESES_SECONDS * context.clock.slowdown, MAX_HYPOTHESES_PART * seconds_before)
 
 
 def _use_one_thread(learner: BaseEstimator) -> BaseEstimator:
