@@ -45,7 +45,7 @@ MAX_CLUSTER_SETS, MIN_CLUSTER_ROWS = 3, 30  # parts of the data that a clusterer
 FIRST_FIT_BUDGET_PART = 0.5  # for the fit to the data themselves, which is made once
 FITS_PER_RELATION = 1.2  # of the same length, at least; more if a violation is found
 MAX_HYPOTHESES_PART = 0.1  # of the time of all checks before, since a hypothesis describes and cannot find a fault
-MIN_HYPOTHESES_SECONDS = 1.5  # for them, however short the checks before were, on an otherwise idle machine
+MIN_HYPOTHESES_SECONDS = 1.0  # for them, however short the checks before were, on an otherwise idle machine
 THREAD_PARAMETERS = ("n_jobs", "thread_count", "num_threads")  # of scikit-learn, XGBoost and LightGBM; of CatBoost
 
 
