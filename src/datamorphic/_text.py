@@ -75,7 +75,7 @@ def format_short(value: object) -> str:
 
 
 def format_rounded(value: float, digits: int = 3) -> str:
-    """Return a number rounded to a few digits as text, without an exponent.
+    """Return a number rounded to a few digits as text, with separators of thousands.
 
     Examples
     --------

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import datamorphic as dm
+from datamorphic.audit.case_text import format_change, show_dates
 from datamorphic.errors import DataError
 from datamorphic.space.dates import read_dates, restore_dates
 from support.cases import in_one_test
@@ -130,6 +131,13 @@ def test_examples_of_findings_show_dates_and_keep_days_for_the_model():
     example = result.findings[0].examples[0]
     assert "day 2020-01-05" in example.text
     assert example.case["day"] == 0
+
+
+def test_times_that_differ_by_less_than_a_minute_are_shown_as_numbers_of_days():
+    _, columns = read_dates(pd.DataFrame({"time": DAYS + pd.Timedelta("7h 3min")}))
+    with show_dates(columns):
+        assert format_change("time", 0.3, 9.3) == "time from 2020-01-05 07:12 to 2020-01-14 07:12"
+        assert format_change("time", 0.3, 0.300001) == "time from 0.3 to 0.300001"
 
 
 def test_dates_are_not_taken_for_identifiers():

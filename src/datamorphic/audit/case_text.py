@@ -188,7 +188,10 @@ def format_change(name: str, before: object, after: object) -> str:
     """Return the change of a value in words; that of a text of several words with its words marked."""
     if has_several_words(before) and has_several_words(after):
         return f"{name} “{MarkedText.compare(str(before), str(after)).shorten(MAX_TEXT_CHARACTERS)}”"
-    return f"{name} from {format_feature_value(name, before)} to {format_feature_value(name, after)}"
+    old, new = format_feature_value(name, before), format_feature_value(name, after)
+    if old == new:  # times that differ by less than a minute
+        old, new = format_value(before), format_value(after)
+    return f"{name} from {old} to {new}"
 
 
 def format_label(value: object) -> str:

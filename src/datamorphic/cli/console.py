@@ -59,8 +59,8 @@ _MAPPING_ARGUMENT = re.compile(r"\b(kinds|steps|feature_steps|bounds|orders)=\{(
 _CLASSES_ARGUMENT = re.compile(r"\bclasses=(?:\[([^\]]*)\])?")
 _PLAIN_ARGUMENT = re.compile(r"\b(trust|scalar|surrogate|tolerance|invalid)=(?:'(?=\w+'))?(True|[\d.]*\d|drop)'?")
 _BUDGET_ARGUMENT = re.compile(r"\bbudget='(\w+)'")
-#: an argument that the message itself translates: "surrogate=rows (--train FILE)", "trust=True (--trust on the command line)"
-_TRANSLATED_ARGUMENT = re.compile(r"\b\w+=\w+ \((--[^()]*?)(?: on the command line)?\)")
+#: an argument that the message itself translates: "surrogate=rows (--train FILE)", "only='learning' (--only learning)"
+_TRANSLATED_ARGUMENT = re.compile(r"\b\w+='?\w+'? \((--[^()]*?)(?: on the command line)?\)")
 #: declarations for `dm.test`: protected=["gender"], expect={"invariant": ["id"]}, expect={"monotone": {"income": "up"}}
 _LISTED_COLUMN = re.compile(r"\b(?:expect=\{\"(?=invariant))?(protected|invariant)\"?[=:] ?\[\"([^\"]+)\"\]\}?")
 _MONOTONE_COLUMN = re.compile(r"\bexpect=\{\"monotone\": \{\"([^\"]+)\": \"(up|down)\"\}\}")
@@ -83,6 +83,8 @@ def to_option_words(text: str) -> str:
     'If they are codes, say so: --kind age=categorical.'
     >>> to_option_words("bounds={'age': (20, None)}, trust=True (--trust on the command line)")
     '--bounds age=20:, --trust'
+    >>> to_option_words("tried with only='learning' (--only learning)")
+    'tried with --only learning'
     """
 
     def replace_mapping(match: re.Match[str]) -> str:

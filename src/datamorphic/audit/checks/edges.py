@@ -141,24 +141,24 @@ def check_edges(context: CheckContext, budget: CheckBudget) -> CheckFindings:
     )
     rng = np.random.default_rng([context.seed, RANDOM_STREAM])
     points = context.inputs.take(rng.permutation(len(context.inputs))[:rows])
-    interview = _RowProbe(
+    row_probe = _RowProbe(
         context=context, budget=budget, frame=points.frame.reset_index(drop=True), answers=Outputs.of(np.empty(0))
     )
-    answers = interview.ask(interview.frame)
-    interview.frame = interview.frame[answers.ok].reset_index(drop=True)
-    interview.answers = answers.take(answers.ok)
-    if len(interview.frame) < MIN_ROWS:
+    answers = row_probe.ask(row_probe.frame)
+    row_probe.frame = row_probe.frame[answers.ok].reset_index(drop=True)
+    row_probe.answers = answers.take(answers.ok)
+    if len(row_probe.frame) < MIN_ROWS:
         reason = f"fewer than {MIN_ROWS} rows could be tried"
         return CheckFindings(basis=reason, conclusive=False, skip_reason="inapplicable")
     findings: list[Finding] = []
     unfinished = ""
     attempts: tuple[Callable[[], Iterable[Finding]], ...] = (
-        lambda: _try_missing(interview, columns),
-        lambda: _try_unseen(interview, categories),
-        lambda: _try_overflow(interview, columns),
-        lambda: _try_forms(interview),
-        lambda: _try_lost_digits(interview, columns),
-        lambda: _try_huge(interview, columns),
+        lambda: _try_missing(row_probe, columns),
+        lambda: _try_unseen(row_probe, categories),
+        lambda: _try_overflow(row_probe, columns),
+        lambda: _try_forms(row_probe),
+        lambda: _try_lost_digits(row_probe, columns),
+        lambda: _try_huge(row_probe, columns),
     )
     for attempt in attempts:
         try:
@@ -167,7 +167,7 @@ def check_edges(context: CheckContext, budget: CheckBudget) -> CheckFindings:
             unfinished = "; there was no time for all of them"
             break
     basis = (
-        f"{pluralise(len(interview.frame), 'row')} with values at the edge of {pluralise(len(columns), 'number')} and "
+        f"{pluralise(len(row_probe.frame), 'row')} with values at the edge of {pluralise(len(columns), 'number')} and "
         f"{pluralise(len(categories), 'column')} of categories{unfinished}"
     )
     return CheckFindings(basis=basis, findings=findings, skip_reason="budget spent" if unfinished else "")
@@ -202,30 +202,30 @@ def _choose_categories(context: CheckContext) -> list[tuple[str, list[str]]]:
     return chosen[:MAX_CATEGORY_COLUMNS]
 
 
-def _get_values(interview: _RowProbe, column: int) -> Floats:
-    values = interview.context.inputs.codes[:, column]
+def _get_values(row_probe: _RowProbe, column: int) -> Floats:
+    values = row_probe.context.inputs.codes[:, column]
     return np.asarray(values[np.isfinite(values)])
 
 
 # -- missing values ----------------------------------------------------------------------------------------------------
 
 
-def _try_missing(interview: _RowProbe, columns: Sequence[int]) -> Iterable[Finding]:
+def _try_missing(row_probe: _RowProbe, columns: Sequence[int]) -> Iterable[Finding]:
     """Report missing numbers that are answered as zero, although no value is near zero, or against the labels."""
-    names = interview.context.space.names
-    answered = interview.find_answered_edits([(names[column], math.nan) for column in columns])
+    names = row_probe.context.space.names
+    answered = row_probe.find_answered_edits([(names[column], math.nan) for column in columns])
     answered_names = {name for name, _ in answered}
     columns = [column for column in columns if names[column] in answered_names]
-    probes = {column: _choose_probes(_get_values(interview, column)) for column in columns}
+    probes = {column: _choose_probes(_get_values(row_probe, column)) for column in columns}
     edits: list[Edit] = []
     for column in columns:
         edits += [(names[column], value) for value in (math.nan, 0.0, *probes[column])]
-    outputs = interview.ask_edits(edits)
+    outputs = row_probe.ask_edits(edits)
     findings = []
     width = 2 + PROBED_VALUES
     for number, column in enumerate(columns):
         missing, zero, *others = outputs[number * width : (number + 1) * width]
-        finding = _judge_missing(interview, column, missing, zero, others)
+        finding = _judge_missing(row_probe, column, missing, zero, others)
         findings += [] if finding is None else [finding]
     return findings
 
@@ -236,26 +236,26 @@ def _choose_probes(values: Floats) -> list[float]:
 
 
 def _judge_missing(
-    interview: _RowProbe, column: int, missing: Outputs, zero: Outputs, probes: Sequence[Outputs]
+    row_probe: _RowProbe, column: int, missing: Outputs, zero: Outputs, probes: Sequence[Outputs]
 ) -> Finding | None:
-    name = interview.context.space.names[column]
-    values = _get_values(interview, column)
+    name = row_probe.context.space.names[column]
+    values = _get_values(row_probe, column)
     low, high = float(values.min()), float(values.max())
-    if low <= 0 <= high or not interview.are_equal(missing, zero):
+    if low <= 0 <= high or not row_probe.are_equal(missing, zero):
         return None
     near, middle = probes[0] if low > 0 else probes[-1], probes[len(probes) // 2]
-    if interview.find_differences(zero, middle).mean() < MIN_DIFFERENT_SHARE:
+    if row_probe.find_differences(zero, middle).mean() < MIN_DIFFERENT_SHARE:
         return None
     # a tree sends missing values to one side of each of its splits: with few of them, that may be the side of zero by chance
-    goes_on = interview.find_differences(zero, near).mean() >= MIN_DIFFERENT_SHARE
-    if not goes_on and _count_distinct(interview, [zero, *probes]) < MIN_DISTINCT_ANSWERS:
+    goes_on = row_probe.find_differences(zero, near).mean() >= MIN_DIFFERENT_SHARE
+    if not goes_on and _count_distinct(row_probe, [zero, *probes]) < MIN_DISTINCT_ANSWERS:
         return None
-    changed = interview.find_changes(missing, middle)
+    changed = row_probe.find_changes(missing, middle)
     count, total = int(changed.sum()), len(changed)
     if compute_wilson_interval(count, total)[0] < MIN_AFFECTED_SHARE_OF_MISSING:
         return None
     median = float(np.median(values))
-    evidence = _compare_with_median(interview, column, median)
+    evidence = _compare_with_median(row_probe, column, median)
     if evidence is not None and evidence[1] <= 0:
         return None  # the labels of rows with missing values speak for zero, or do not speak against it
     labels = "" if evidence is None else f" {evidence[0]}"
@@ -270,11 +270,11 @@ def _judge_missing(
         remedy=f"Fill missing values of {name} with a typical value (SimpleImputer(strategy='median')), let the model learn from "
         "missing values, or refuse them. Look for fillna(0) and for defaults of 0 in the code before the model.",
         **count_rows(count, total),
-        examples=interview.build_example((name, math.nan), missing, interview.find_changes(interview.answers, missing)),
+        examples=row_probe.build_example((name, math.nan), missing, row_probe.find_changes(row_probe.answers, missing)),
     )
 
 
-def _count_distinct(interview: _RowProbe, outputs: Sequence[Outputs]) -> int:
+def _count_distinct(row_probe: _RowProbe, outputs: Sequence[Outputs]) -> int:
     """Return how many different scores a typical row gets along a column."""
     tables = [output.scores if output.scores is not None else output.values[:, None] for output in outputs]
     try:
@@ -284,12 +284,12 @@ def _count_distinct(interview: _RowProbe, outputs: Sequence[Outputs]) -> int:
     return int(np.median([len(np.unique(np.round(row, 9))) for row in numbers.T]))
 
 
-def _compare_with_median(interview: _RowProbe, column: int, median: float) -> tuple[str, float] | None:
+def _compare_with_median(row_probe: _RowProbe, column: int, median: float) -> tuple[str, float] | None:
     """Return in words how much better the median would fit the labels of the rows with missing values, and a bound of it.
 
     The bound is the upper end of the interval if there are enough rows, so that it is at most zero only if zero fits better.
     """
-    context = interview.context
+    context = row_probe.context
     rows = np.flatnonzero(np.isnan(context.inputs.codes[:, column]))
     if context.truth is None or context.has_unmatched_labels or len(context.truth) != len(context.inputs):
         return None
@@ -297,7 +297,7 @@ def _compare_with_median(interview: _RowProbe, column: int, median: float) -> tu
     if len(rows) < MIN_MISSING_ROWS:
         return None
     frame = context.inputs.take(rows).frame.reset_index(drop=True)
-    outputs = interview.ask(
+    outputs = row_probe.ask(
         pd.concat([frame, set_column(frame, context.space.names[column], median)], ignore_index=True)
     )
     errors = _find_errors(context, outputs, np.concatenate([context.truth[rows], context.truth[rows]]))
@@ -332,28 +332,28 @@ def _find_errors(context: CheckContext, outputs: Outputs, labels: npt.NDArray[An
 # -- unseen categories -------------------------------------------------------------------------------------------------
 
 
-def _try_unseen(interview: _RowProbe, categories: Sequence[tuple[str, list[str]]]) -> Iterable[Finding]:
+def _try_unseen(row_probe: _RowProbe, categories: Sequence[tuple[str, list[str]]]) -> Iterable[Finding]:
     """Report unseen categories that are answered exactly as one known category."""
-    answered = {name for name, _ in interview.find_answered_edits([(name, UNKNOWN_CATEGORY) for name, _ in categories])}
+    answered = {name for name, _ in row_probe.find_answered_edits([(name, UNKNOWN_CATEGORY) for name, _ in categories])}
     findings = []
     for name, values in categories:
         if name not in answered:
             continue
-        new, *known = interview.ask_edits([(name, value) for value in (UNKNOWN_CATEGORY, *values)])
-        twins = [place for place, outputs in enumerate(known) if interview.are_equal(new, outputs)]
+        new, *known = row_probe.ask_edits([(name, value) for value in (UNKNOWN_CATEGORY, *values)])
+        twins = [place for place, outputs in enumerate(known) if row_probe.are_equal(new, outputs)]
         if len(twins) == 1:
-            findings += _judge_unseen(interview, name, values, twins[0], new, known)
+            findings += _judge_unseen(row_probe, name, values, twins[0], new, known)
     return findings
 
 
 def _judge_unseen(
-    interview: _RowProbe, name: str, values: Sequence[str], twin: int, new: Outputs, known: Sequence[Outputs]
+    row_probe: _RowProbe, name: str, values: Sequence[str], twin: int, new: Outputs, known: Sequence[Outputs]
 ) -> list[Finding]:
     others = [outputs for place, outputs in enumerate(known) if place != twin]
-    shares = [float(interview.find_differences(new, outputs).mean()) for outputs in others]
+    shares = [float(row_probe.find_differences(new, outputs).mean()) for outputs in others]
     if float(np.median(shares)) < MIN_DIFFERENT_SHARE:
         return []  # the category hardly matters
-    changes = np.stack([interview.find_changes(new, outputs) for outputs in others])
+    changes = np.stack([row_probe.find_changes(new, outputs) for outputs in others])
     changed = changes.mean(axis=0) > 0.5  # another answer than most other categories get
     count, total = int(changed.sum()), len(changed)
     least_share = compute_wilson_interval(count, total)[0]
@@ -361,7 +361,7 @@ def _judge_unseen(
     # the code -1 before trees and the columns of an encoder that drops the first category stand for the first one in order, and a
     # majority is what a model falls back to: both are known and often accepted
     is_usual = values[twin] == min(values) or twin == 0 or least_share < MIN_NOTICED_SHARE
-    level: Level = "concern" if (is_severe or not is_usual) and not _declares_unknown(interview.context) else "advice"
+    level: Level = "concern" if (is_severe or not is_usual) and not _declares_unknown(row_probe.context) else "advice"
     if level == "advice" and not is_severe:
         return []
     value = format_label(values[twin])
@@ -376,8 +376,8 @@ def _judge_unseen(
             f"{value}, and other scores than the other {pluralise(len(others), 'category', 'categories')}. "
             f"{format_share(count, total, 'row')} get another answer than with most other categories.",
             **count_rows(count, total),
-            examples=interview.build_example(
-                (name, UNKNOWN_CATEGORY), new, interview.find_changes(interview.answers, new)
+            examples=row_probe.build_example(
+                (name, UNKNOWN_CATEGORY), new, row_probe.find_changes(row_probe.answers, new)
             ),
         )
     ]
@@ -402,12 +402,12 @@ def _declares_unknown(context: CheckContext) -> bool:
 # -- numbers that do not fit -------------------------------------------------------------------------------------------
 
 
-def _try_overflow(interview: _RowProbe, columns: Sequence[int]) -> Iterable[Finding]:
+def _try_overflow(row_probe: _RowProbe, columns: Sequence[int]) -> Iterable[Finding]:
     """Report columns whose values that differ by 256 or 65,536 are answered alike: they overflow their type."""
-    names = interview.context.space.names
+    names = row_probe.context.space.names
     trials: list[tuple[int, int, list[float]]] = []
     for column in columns:
-        values = _get_values(interview, column)
+        values = _get_values(row_probe, column)
         largest = float(np.abs(values).max())
         for bits in INTEGER_WIDTHS_BITS:
             if 2 ** (bits - 1) <= largest < 2.0**40 and np.ptp(values) >= 2 ** (bits - 2):
@@ -416,46 +416,46 @@ def _try_overflow(interview: _RowProbe, columns: Sequence[int]) -> Iterable[Find
     findings = []
     for column, bits, probes in trials:
         name, period = names[column], float(2**bits)
-        first = interview.ask_edits([(name, probes[0]), (name, probes[0] + period)])
-        if not interview.are_equal(*first):
+        first = row_probe.ask_edits([(name, probes[0]), (name, probes[0] + period)])
+        if not row_probe.are_equal(*first):
             continue  # nearly all columns end here
         edits: list[Edit] = []
         for value in probes:
             edits += [(name, value), (name, value + period), (name, value - period), (name, value + period / 2)]
-        outputs = interview.ask_edits(edits)
+        outputs = row_probe.ask_edits(edits)
         groups = [outputs[start : start + 4] for start in range(0, len(outputs), 4)]
         if not all(
-            interview.are_equal(here, above) and interview.are_equal(here, below) for here, above, below, _ in groups
+            row_probe.are_equal(here, above) and row_probe.are_equal(here, below) for here, above, below, _ in groups
         ):
             continue
-        differences = np.mean([interview.find_differences(here, half).mean() for here, _, _, half in groups])
+        differences = np.mean([row_probe.find_differences(here, half).mean() for here, _, _, half in groups])
         if differences < MIN_HALF_PERIOD_SHARE:
             continue
-        values = _get_values(interview, column)
+        values = _get_values(row_probe, column)
         count = int((np.abs(values) >= 2 ** (bits - 1)).sum())
         findings.append(
             Finding(
                 **get_facts("edges.overflow"),
                 about=name,
                 title=f"Values of {name} overflow {bits} bits: those that differ by {2**bits:,} are answered alike",
-                detail=f"{pluralise(len(interview.frame), 'real row')} got exactly the same scores with {len(probes)} values of {name} and "
+                detail=f"{pluralise(len(row_probe.frame), 'real row')} got exactly the same scores with {len(probes)} values of {name} and "
                 f"with these values plus and minus {2**bits:,}, and other scores with values half as far away. "
                 f"{format_share(count, len(values), 'value')} do not fit into a signed number of {bits} bits.",
                 remedy=f"Look for a conversion of {name} to int{bits} or uint{bits}, or for arithmetic in that type, and use 64 bits.",
                 **count_rows(count, len(values)),
-                examples=interview.build_example(
-                    (name, probes[-1] + period), outputs[-3], np.arange(len(interview.frame)) == 0
+                examples=row_probe.build_example(
+                    (name, probes[-1] + period), outputs[-3], np.arange(len(row_probe.frame)) == 0
                 ),
             )
         )
     return findings
 
 
-def _try_forms(interview: _RowProbe) -> Iterable[Finding]:
+def _try_forms(row_probe: _RowProbe) -> Iterable[Finding]:
     """Report the same numbers in another form that get other answers: in 32 bits, in narrow types, with negative zeros."""
-    if interview.context.query_dependent:
+    if row_probe.context.query_dependent:
         return []
-    frame, findings = interview.frame, []
+    frame, findings = row_probe.frame, []
     numeric = [
         name for name in frame.columns if frame[name].dtype.kind in "iuf" and isinstance(frame[name].dtype, np.dtype)
     ]
@@ -468,16 +468,16 @@ def _try_forms(interview: _RowProbe) -> Iterable[Finding]:
     if wide:
         rounded = frame.assign(**{name: frame[name].to_numpy(dtype=np.float32).astype(np.float64) for name in wide})
         short = frame.assign(**{name: frame[name].to_numpy(dtype=np.float32) for name in wide})
-        findings += _compare_forms(interview, rounded, short, "float32", "in 32 bits (float32)", wide)
+        findings += _compare_forms(row_probe, rounded, short, "float32", "in 32 bits (float32)", wide)
     narrow = {name: _find_narrow_type(frame[name].to_numpy()) for name in integers}
     narrow = {name: dtype for name, dtype in narrow.items() if dtype is not None and dtype != frame[name].dtype}
     if narrow:
         form = "in the narrowest type that holds them"
-        findings += _compare_forms(interview, frame, frame.astype(narrow), "narrow", form, list(narrow))
+        findings += _compare_forms(row_probe, frame, frame.astype(narrow), "narrow", form, list(narrow))
     with_zeros = [name for name in wide if frame[name].dtype.kind == "f" and (frame[name] == 0).any()]
     if with_zeros:
         negative = frame.assign(**{name: frame[name].where(frame[name] != 0, -0.0) for name in with_zeros})
-        findings += _compare_forms(interview, frame, negative, "zero", "with zeros as negative zeros", with_zeros)
+        findings += _compare_forms(row_probe, frame, negative, "zero", "with zeros as negative zeros", with_zeros)
     return findings
 
 
@@ -490,13 +490,13 @@ def _fits(values: npt.NDArray[Any], limits: np.iinfo[Any]) -> bool:
 
 
 def _compare_forms(
-    interview: _RowProbe, frame: pd.DataFrame, other: pd.DataFrame, about: str, form: str, names: Sequence[str]
+    row_probe: _RowProbe, frame: pd.DataFrame, other: pd.DataFrame, about: str, form: str, names: Sequence[str]
 ) -> list[Finding]:
     """Report numbers that get other answers in another form for more rows than lie near a border."""
-    usual, outputs = interview.ask(frame), interview.ask(other)
+    usual, outputs = row_probe.ask(frame), row_probe.ask(other)
     if not (usual.ok & outputs.ok).all():
         return []  # a refusal is safe
-    changed = interview.find_changes(usual, outputs)
+    changed = row_probe.find_changes(usual, outputs)
     count, total = int(changed.sum()), len(changed)
     if count < 2 or compute_wilson_interval(count, total)[0] < MAX_SHARE_NEAR_BORDER:
         return []
@@ -519,27 +519,27 @@ def _compare_forms(
     ]
 
 
-def _try_lost_digits(interview: _RowProbe, columns: Sequence[int]) -> Iterable[Finding]:
+def _try_lost_digits(row_probe: _RowProbe, columns: Sequence[int]) -> Iterable[Finding]:
     """Report columns of numbers so large that the model, which computes in 32 bits, cannot tell them apart."""
     findings = []
-    names = interview.context.space.names
+    names = row_probe.context.space.names
     for column in columns:
-        values = _get_values(interview, column)
-        if np.abs(values).max() >= MAX_SAFE_FLOAT32 or names[column] in interview.context.identifiers:
+        values = _get_values(row_probe, column)
+        if np.abs(values).max() >= MAX_SAFE_FLOAT32 or names[column] in row_probe.context.identifiers:
             continue
         distinct, short = len(np.unique(values)), len(np.unique(values.astype(np.float32)))
         if distinct < MIN_ROWS or short > MAX_FLOAT32_SHARE * distinct:
             continue
         name = names[column]
-        own = interview.frame[name].to_numpy(dtype=np.float64)
+        own = row_probe.frame[name].to_numpy(dtype=np.float64)
         if not np.isfinite(own).all():
             continue
         rounded = own.astype(np.float32).astype(np.float64)
-        if interview.frame[name].dtype.kind in "iu":
+        if row_probe.frame[name].dtype.kind in "iu":
             rounded = np.rint(rounded)
-        usual, same, other = interview.ask_edits([(name, own), (name, rounded), (name, own[::-1].copy())])
-        used = interview.find_differences(usual, other)
-        if not interview.are_equal(usual, same) or used.mean() < MIN_SHARE_OF_DIGITS:
+        usual, same, other = row_probe.ask_edits([(name, own), (name, rounded), (name, own[::-1].copy())])
+        used = row_probe.find_differences(usual, other)
+        if not row_probe.are_equal(usual, same) or used.mean() < MIN_SHARE_OF_DIGITS:
             continue
         findings.append(
             Finding(
@@ -556,19 +556,19 @@ def _try_lost_digits(interview: _RowProbe, columns: Sequence[int]) -> Iterable[F
     return findings
 
 
-def _try_huge(interview: _RowProbe, columns: Sequence[int]) -> Iterable[Finding]:
+def _try_huge(row_probe: _RowProbe, columns: Sequence[int]) -> Iterable[Finding]:
     """Report huge numbers that lead to scores or answers that are no numbers."""
-    names = interview.context.space.names
-    bounds = interview.context.declared_bounds
+    names = row_probe.context.space.names
+    bounds = row_probe.context.declared_bounds
     edits: list[Edit] = []
     for column in columns:
-        largest = float(np.abs(_get_values(interview, column)).max())
+        largest = float(np.abs(_get_values(row_probe, column)).max())
         if names[column] not in bounds and 0 < largest < MAX_SAFE_FLOAT32 / HUGE_FACTOR:
             edits.append((names[column], largest * HUGE_FACTOR))
     if not edits:
         return []
-    first = interview.frame.iloc[:1]
-    outputs = interview.ask(pd.concat([first, *(set_column(first, *edit) for edit in edits)], ignore_index=True))
+    first = row_probe.frame.iloc[:1]
+    outputs = row_probe.ask(pd.concat([first, *(set_column(first, *edit) for edit in edits)], ignore_index=True))
     if outputs.scores is None or not np.isfinite(outputs.scores[0]).all():
         return []
     bad = [

@@ -119,7 +119,7 @@ def _check_relations(context: CheckContext, budget: CheckBudget, sets: list[Trai
             continue
         if not requirement.necessary and hypotheses_seconds < relation_seconds:
             left_out_count += 1
-            add_table_row(name, 'left out to save time: only=["learning"] tries it')
+            add_table_row(name, "left out to save time; tried with only='learning' (--only learning)")
             continue
         strictness = (
             requirement.strictness if requirement.strictness in ("class_exact", "score_exact") else "class_exact"

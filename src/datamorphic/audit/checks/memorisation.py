@@ -47,9 +47,7 @@ MAX_STEP = 0.05  # of the spread: a larger step is another case, not the same on
 MIN_NUMBER_VALUES = 10  # a column with fewer different whole numbers may hold codes
 MIN_ANSWER_JUMP = 0.25  # of the standard deviation of numeric answers, to count as another answer
 MIN_CHANGED_SHARE = 0.8  # of the changes of a row, each of one column, that change its answer
-MIN_ISOLATED_SHARE = (
-    0.01  # of the rows, at the lower end of the interval: thresholds of trees touch fewer rows by chance
-)
+MIN_ISOLATED_SHARE = 0.01  # of the rows, at the lower end of the interval: fewer are near thresholds by chance
 MIN_ISOLATED_ROWS = 5
 MIN_ACCURACY_DROP = 0.05  # from the rows to their copies, if they are known by heart
 MIN_DEFAULT_SHARE = 0.9  # of such rows that have the same answer, so that it is a default
@@ -62,9 +60,7 @@ MIN_RECOVERED_SHARE = (
     0.35  # of the copies with one other value, at the lower end of the interval: the rest is wrong by chance
 )
 MIN_RECOVERED_SHARE_PER_COLUMN = 0.3
-MIN_RECOVERING_COLUMN_SHARE = (
-    0.75  # of the columns: a misread column or a border that is near recovers with few of them
-)
+MIN_RECOVERING_COLUMN_SHARE = 0.75  # near a border, or with a misread column, fewer columns recover
 DEFAULT_REMEDY = (
     "Look for a default, a fallback after an error or a time-out, or a cache on the way to the answer: the same rows get it each "
     "time, and nothing in their values explains why."

@@ -94,9 +94,7 @@ def check_slices(context: CheckContext, budget: CheckBudget) -> CheckFindings:
             findings.append(finding)
             used |= group.inside
             mark_explained_rows(context, data.rows[group.inside])
-    if (
-        not findings
-    ):  # every data set has groups that are hard: report the clearest one, and only if there is no concern
+    if not findings:  # all data have groups that are hard: the clearest one is reported, if there is no concern
         hard = (
             _judge_group(context, budget, group, rivals, ~first_half, used)
             for group in sorted(groups, key=lambda g: g.p_value)

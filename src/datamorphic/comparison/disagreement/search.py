@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 DEFAULT_SECONDS = 20.0
 SEARCH_BUDGET_SHARE = 0.7  # of what is left of the budget of a comparison, on a busy machine
-SEARCH_END_SHARE = 0.6  # of the time; the rest is for shrinking,
-SHRINKING_END_SHARE = 0.9  # and for reporting
+SEARCH_END_SHARE = 0.6  # of the time, after which cases are shrunk
+SHRINKING_END_SHARE = 0.9  # of the time, after which findings are built
 
 
 def find_disagreements(context: ComparisonContext, budget: Budget) -> list[Finding]:

@@ -91,23 +91,23 @@ def fit_blind_model(context: CheckContext, budget: CheckBudget, rivals: Rivals, 
 
 def measure_cost(rivals: Rivals, seeing: ReferenceModel | None, blind: ReferenceModel, rows: Mask) -> Cost | None:
     """Return what the information is worth in some rows; `seeing` is None for the quick model of all checks."""
-    with_losses, with_errors = _measure_losses(rivals, seeing)
-    without_losses, without_errors = _measure_losses(rivals, blind)
-    if not rows.any() or not without_losses[rows].any():
+    seeing_losses, seeing_errors = _measure_losses(rivals, seeing)
+    blind_losses, blind_errors = _measure_losses(rivals, blind)
+    if not rows.any() or not blind_losses[rows].any():
         return None
-    differences = (without_losses - with_losses)[rows]
-    scale = float(without_losses[rows].mean())
+    differences = (blind_losses - seeing_losses)[rows]
+    scale = float(blind_losses[rows].mean())
     mean, margin = float(differences.mean()), Z_95 * float(differences.std()) / math.sqrt(len(differences))
     own = rivals.data.errors[rows]
-    lost = own - with_errors[rows]
+    lost = own - seeing_errors[rows]
     lost_margin = Z_95 * float(lost.std()) / math.sqrt(len(lost))
     return Cost(
         gain=Measure(mean / scale, (mean - margin) / scale, (mean + margin) / scale, len(differences)),
-        seeing_error=float(with_errors[rows].mean()),
-        blind_error=float(without_errors[rows].mean()),
+        seeing_error=float(seeing_errors[rows].mean()),
+        blind_error=float(blind_errors[rows].mean()),
         model_error=float(own.mean()),
         lost=Measure(float(lost.mean()), float(lost.mean()) - lost_margin, float(lost.mean()) + lost_margin, len(lost)),
-        lost_elsewhere=0.0 if rows.all() else float((rivals.data.errors - with_errors)[~rows].mean()),
+        lost_elsewhere=0.0 if rows.all() else float((rivals.data.errors - seeing_errors)[~rows].mean()),
         scale=float(rivals.labels.std()) if rivals.data.numeric else 1.0,
     )
 

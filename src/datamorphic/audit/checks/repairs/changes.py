@@ -54,9 +54,7 @@ class ColumnChange:
     #: gets rows and their positions among the inputs, and returns the changed columns
     make: Callable[[pd.DataFrame, RowNumbers], Mapping[str, object]]
     similar: tuple[ColumnChange, ...] = ()  # changes that are tried if this one seems to help
-    rarity: int = (
-        0  # of the unit; of equally plausible changes that explain about the same, the most usual one is reported
-    )
+    rarity: int = 0  # of the unit; of equally plausible changes, the most usual one is reported
     is_specific: bool = (
         False  # whether a model that is not misread hardly ever gains by it, as by a swap of day and month
     )

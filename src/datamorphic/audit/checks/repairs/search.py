@@ -43,7 +43,7 @@ MAX_TRIAL_ROWS = 2  # with a change that the system may refuse
 MIN_TIMED_ROWS = 500  # of a query that tells how fast the system is
 MIN_CLEARNESS = 1.5  # standard errors on the first half, for a change to be tested on the other
 SCREENING_CAUTION = 0.3  # of the standard errors that count against a change, since few rows are certain of nothing
-IMPLAUSIBILITY_PENALTY = 0.2  # standard errors by which a less plain change must be clearer
+IMPLAUSIBILITY_PENALTY = 0.2  # standard errors by which a less plausible change must be clearer
 CONDITION_PENALTY = 1.0  # standard errors by which a change of a group must be clearer than one of all rows
 SIGNIFICANCE = 0.01  # of all confirmed changes together
 MIN_REDUCTION = 0.10  # of the losses
@@ -285,7 +285,7 @@ class RepairSearch:
         after = float(((levels >= threshold) != truth)[self.test_rows].mean())
         share = float(truth[self.test_rows].mean())
         start = min(repair.gain.before, share, 1 - share)  # the error rate of what needs no model
-        if start - after < MIN_THRESHOLD_PART * (start - repair.gain.after):
+        if after >= start or start - after < MIN_THRESHOLD_PART * (start - repair.gain.after):
             return None
         return ThresholdRepair(label=self.judge.codes.labels[1], threshold=threshold, after=after)
 
