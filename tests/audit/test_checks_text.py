@@ -149,3 +149,13 @@ def test_bad_input(reviews):
         "too few texts are given",
         "no input is text",
     )
+
+
+def test_a_list_of_texts_is_tested_with_a_list_of_labels():
+    texts, labels = make_reviews(60)
+    for model in (fit_classifier(texts, labels), make_pipeline(TfidfVectorizer(), LogisticRegression())):
+        result = run(model, texts, target=list(labels), only=["answers"], budget="2000 runs")
+        assert (result.data, result.passed) == ("60 inputs, 1 feature (1 text), labels in target", True)
+    assert result.fitted_on_given_data
+    with pytest.raises(dm.errors.DataError, match="There are 59 labels for 60 cases"):
+        run(model, texts, target=list(labels)[1:])

@@ -10,6 +10,7 @@ import pytest
 
 import datamorphic as dm
 from datamorphic.morphisms.cases import TestSet
+from datamorphic.space.frames import join_target
 from datamorphic.space.points import Points
 from support.cases import in_one_test
 
@@ -231,3 +232,20 @@ def test_categories_that_no_file_can_hold_are_rejected_before_writing(tmp_path):
     with pytest.raises(dm.errors.DataError, match="of type Interval, which cannot be stored in a file"):
         TestSet.of_seeds(space.points(frame)).to_parquet(tmp_path / "t.parquet")
     assert not (tmp_path / "t.parquet").exists()
+
+
+def test_labels_are_joined_to_texts_in_any_form():
+    texts, labels = ["good day", "bad night", "good rain"], ["p", "n", "p"]
+    for data in (texts, tuple(texts), np.array(texts, dtype=object), pd.Series(texts, name="review")):
+        frame, name = join_target(data, labels)
+        assert (list(frame), name) == (["text", "target"], "target")
+        assert (frame["text"].tolist(), frame["target"].tolist()) == (texts, labels)
+
+
+def test_labels_of_texts_and_images_must_fit():
+    images = np.zeros((4, 2, 2))
+    for data in (["good", "bad", "fine", "poor"], images, list(images)):
+        with pytest.raises(dm.errors.DataError, match="There are 3 labels for 4 cases"):
+            join_target(data, [0, 1, 0])
+    with pytest.raises(dm.errors.DataError, match="neither a frame, nor an array, nor a list of texts or images"):
+        join_target(3, [1])

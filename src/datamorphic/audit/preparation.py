@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..exploration.front import Front
 from ..morphisms.subject import SubjectUnderTest
 from ..morphisms.system import has_morphisms
 from ..space.blocks import is_array_column, stack_arrays
+from ..space.frames import is_text_list
 from ..space.points import Points
 from ..space.space import Space
 from ..space.table_forms import to_plain_data
@@ -63,8 +65,12 @@ def load_tested_model(
     if target not in columns:
         raise DataError(f"The target column {target!r} is not in the data. {suggest_name(target, columns)}")
     frame: Any = data
+    *other_forms, last_form = _list_training_inputs(frame.drop(columns=[target]))
+    for form in other_forms:
+        with suppress(Exception):  # such as a vectorizer, which takes no frame
+            return TestedModel(original=model, fitted=clone(model).fit(form, frame[target]), name=name, learner=model)
     try:
-        fitted = clone(model).fit(_to_training_input(frame.drop(columns=[target])), frame[target])
+        fitted = clone(model).fit(last_form, frame[target])
     except Exception as error:
         raise ModelError(
             f"This {kind} could not be fitted to the data: {format_error_line(error)}. Fit it first, or fix the data."
@@ -72,12 +78,20 @@ def load_tested_model(
     return TestedModel(original=model, fitted=fitted, name=name, learner=model)
 
 
-def _to_training_input(frame: pd.DataFrame) -> pd.DataFrame | npt.NDArray[Any]:
-    """Return images or sequences as a matrix, with one row per case; other frames as they are."""
-    if len(frame.columns) != 1 or not is_array_column(frame.iloc[:, 0]):
-        return frame
-    arrays = stack_arrays(str(frame.columns[0]), frame.iloc[:, 0].tolist())
-    return arrays.reshape(len(arrays), -1)
+def _list_training_inputs(frame: pd.DataFrame) -> list[Any]:
+    """Return the forms of the inputs that a learner may take.
+
+    They are a matrix of images or sequences, with one row per case; texts as a frame and as a list; other frames as they are.
+    """
+    if len(frame.columns) != 1:
+        return [frame]
+    column = frame.iloc[:, 0]
+    if is_text_list(column):
+        return [frame, list(column)]
+    if not is_array_column(column):
+        return [frame]
+    arrays = stack_arrays(str(frame.columns[0]), column.tolist())
+    return [arrays.reshape(len(arrays), -1)]
 
 
 def select_labels(data: DataLike | None, target: str | None, subject: SubjectUnderTest) -> npt.NDArray[Any] | None:

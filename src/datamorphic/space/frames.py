@@ -62,8 +62,8 @@ def to_array(data: object, name: str = "array") -> npt.NDArray[Any]:
 def join_target(data: Any, target: Any, space_blocks: Sequence[PlacedBlock] = ()) -> tuple[Any, str | None]:
     """Return data with their labels as a column, and the name of that column.
 
-    `target` may be the name of a column, which is returned unchanged, or one label per case. Images become a column of
-    arrays; `space_blocks` are the images and sequences of the declared space, if there are any.
+    `target` may be the name of a column, which is returned unchanged, or one label per case. Texts become a column, and
+    images a column of arrays; `space_blocks` are the images and sequences of the declared space, if there are any.
     """
     if isinstance(target, Mapping | Set):
         raise DataError(f"target must be the name of a column, or one label per case. Got {target!r}.")
@@ -78,6 +78,7 @@ def join_target(data: Any, target: Any, space_blocks: Sequence[PlacedBlock] = ()
         raise DataError(
             f"target must be the name of a column, or one label per case. Got an array of shape {labels.shape}."
         )
+    data = name_texts(data)
     if isinstance(data, pd.DataFrame):
         frame = data
     elif is_array_data(data):
@@ -90,7 +91,8 @@ def join_target(data: Any, target: Any, space_blocks: Sequence[PlacedBlock] = ()
         frame = pd.DataFrame(matrix, columns=names, copy=False)
     else:
         raise DataError(
-            f"Labels were given as target, but the data are neither a frame nor an array. Got {type(data).__name__}."
+            "Labels were given as target, but the data are neither a frame, nor an array, nor a list of texts or images. "
+            f"Got {type(data).__name__}."
         )
     if len(labels) != len(frame):
         raise DataError(f"There are {len(labels):,} labels for {pluralise(len(frame), 'case')}. Give one per case.")
