@@ -122,6 +122,7 @@ def _read_all_tables() -> dict[str, Any]:
         "relations/guide/guide.toml": guide.list_question_ids(),
         "relations/learners/learners.csv": table.read_learners(),
         "relations/learners/necessity.csv": table.read_sections(),
+        "relations/learners/ties.csv": table.read_ties(),
         "relations/patterns/patterns.toml": read_patterns(),
         "relations/patterns/published.toml": published_relations,
         "scripting/commands.toml": COMMANDS,

@@ -115,6 +115,13 @@ class Training:
         parts = [part.iloc[:, self.numeric].to_numpy(np.float64, na_value=np.nan) for part in (self.x, self.t)]
         return np.concatenate(parts)
 
+    @cached_property
+    def has_missing_values(self) -> bool:
+        """Whether a value of a training row or test case is missing."""
+        if not self.framed:
+            return bool(np.isnan(self.numbers).any())
+        return any(bool(part.isna().to_numpy().any()) for part in (self.x, self.t))
+
     def with_numbers(self, numbers: Floats) -> Training:
         """Return the data with other values of the numeric attributes."""
         rows = self.x.shape[0]

@@ -111,6 +111,23 @@ def whole():
 # -- the report ------------------------------------------------------------------------------------------------
 
 
+def test_ties_that_decide_often_are_a_finding_of_their_own():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 4, (80, 3)), columns=list("abc")).assign(y=rng.integers(3, size=80))
+    report = dm.check(KNeighborsClassifier(3), frame, ["MR-2.1", "sample order"], target="y", inputs=40)
+    assert [entry.relation for entry in report.often_tied] == ["sample order"]
+    order = entry(report, "sample order")
+    assert order.tied > 4
+    verdict = f"sample order ({order.tied} of 40 set aside as ties)"
+    text = report.describe()
+    assert verdict in text.replace("\n  ", " ")
+    assert "Ties decide often" in text
+    assert "--count-ties" in text
+    assert "ties decide often in 1 relation" in report.headline
+    assert f"{order.tied} of 40 set aside as ties" in report.to_junit()
+    assert not report.faults
+
+
 @pytest.mark.slow
 def test_the_table(whole):
     rows = whole.table

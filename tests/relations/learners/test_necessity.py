@@ -9,7 +9,8 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
+from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
@@ -42,7 +43,7 @@ from datamorphic.relations.learners.necessity import (
     is_known_learner,
     override_requirement,
 )
-from datamorphic.relations.learners.requirement import SCALING_UNDONE, SIGNS_FLIPPED
+from datamorphic.relations.learners.requirement import SCALING_UNDONE, SIGNS_FLIPPED, Requirement, may_fail
 from datamorphic.relations.learners.result import JudgingOptions, LearnerSubject
 from datamorphic.relations.learners.runner import answer_flow, check_relation
 from datamorphic.relations.learners.sampling import draw_random_training
@@ -54,6 +55,7 @@ from datamorphic.relations.learners.table import (
     build_requirements,
     read_learners,
     read_sections,
+    read_ties,
 )
 from datamorphic.systems.learner import Learner
 from datamorphic.systems.training import Training, TrainingBatch
@@ -210,6 +212,70 @@ def test_the_files_of_the_table_fit_together():
     assert {relation for row in rows for relation in row.relations} <= known
     for row in rows:
         assert bool(row.relations) == bool(row.reason) == (row.requirement != "stop")
+
+
+def test_every_requirement_says_whether_ties_may_decide():
+    """A section that is missing from ties.csv would hide faults behind ties, or report ties as faults."""
+    ties, sections = read_ties(), read_sections()
+    for section, rows in sections.items():
+        necessary = {name for row in rows if row.requirement.startswith("must") for name in row.relations}
+        undecided = {name for name in necessary if not {(section, name), (section, "*")} & set(ties)}
+        assert not undecided, f"Say in ties.csv whether a tie may decide about {undecided} of {section!r}."
+    for section, relation in ties:
+        names = {name for row in sections[section] for name in row.relations}
+        assert relation in names | {"*"}, (section, relation)
+
+
+def test_ties_may_decide_where_the_definition_leaves_a_choice():
+    nearest, tree = KNeighborsClassifier(1), DecisionTreeClassifier()
+    assert find_requirement("sample order", nearest).ties
+    assert not find_requirement("refit", nearest).ties
+    for name in ("MR-0", "MR-1.1", "MR-3.1", "sample order", "sparse", "weights"):
+        assert not find_requirement(name, tree).ties, name
+    assert not find_requirement("all features scaled", KMeans(2)).ties
+    assert find_requirement("rows reordered", KMeans(2)).ties
+    # the mean of the rows is rounded differently in another order
+    scaled = make_pipeline(StandardScaler(), GaussianNB())
+    assert find_requirement("MR-1.2", scaled).ties
+    assert not find_requirement("refit", scaled).ties
+    assert find_requirement("sample order", object()).ties  # unknown
+
+
+class SkipsGaps(BaseEstimator):
+    """Nearest row, with gaps at a distance that depends on the order of rows: wrong only where numbers are equal."""
+
+    def fit(self, x, y):
+        self.x, self.y = x, y
+        return self
+
+    def predict(self, t):
+        return self.y[[np.nansum(np.abs(self.x - case), axis=1).argmin() for case in t]]
+
+
+def test_ties_are_not_set_aside_where_values_are_missing_or_nothing_is_left_open():
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 3, (60, 3)).astype(float)
+    full = Training(x[:40], rng.choice(["a", "b"], 40), x[40:])
+    x = np.where(rng.random(x.shape) < 0.1, np.nan, x)
+    gaps = Training(x[:40], full.y, x[40:])
+    for requirement, data, is_set_aside in (
+        (may_fail("unknown"), full, True),
+        (may_fail("unknown"), gaps, False),
+        (Requirement(True, "class_exact", "neighbours may tie"), full, True),
+        (Requirement(True, "class_exact", "neighbours may tie"), gaps, False),
+        (Requirement(True, "class_exact", "counts are exact", ties=False), full, False),
+    ):
+        flow = check_relation(
+            LEARNER_RELATIONS["sample order"],
+            LearnerSubject(SkipsGaps()),
+            TrainingBatch([data]),
+            [0],
+            JudgingOptions(),
+            requirement=requirement,
+        )
+        outcome = answer_flow(flow, Learner(SkipsGaps()))
+        assert bool(outcome.tied.any()) == is_set_aside
+        assert is_set_aside or len(outcome.violations)
 
 
 def test_a_wrong_condition_is_named():
@@ -478,6 +544,22 @@ def test_data_make_relations_unnecessary(name, learner, x, why):
     assert find_requirement("refit", learner, Training(x, Y, t)).necessary
     if name != "MR-3.1":  # a scaler brings numbers near to zero
         assert find_requirement(name, make_pipeline(StandardScaler(), learner), Training(x, Y, t)).necessary
+
+
+def test_values_on_a_threshold_and_equal_rows_make_relations_of_trees_unnecessary():
+    tree, copies = DecisionTreeClassifier(), np.column_stack([X[:, 0] * 0, [np.nan, 1, 2, 3, 4, 5]])
+    between, above = (
+        Training(X, Y, X[2:3]),
+        Training(X, Y, X[2:3] + 0.5),
+    )  # 4 lies between 2 and 6, where a threshold may be
+    for learner in (tree, HistGradientBoostingClassifier()):
+        assert "on a threshold" in find_requirement("MR-0", learner, between).reason
+        assert find_requirement("MR-0", learner, above).necessary
+    assert find_requirement("sample order", tree, between).necessary
+    assert find_requirement("MR-1.1", tree, Training(copies, Y, copies[:1])).necessary
+    copies[1, 1] = np.nan  # now the first two rows are equal
+    assert "equal rows" in find_requirement("MR-1.1", tree, Training(copies, Y, copies[:1])).reason
+    assert find_requirement("MR-1.1", tree, Training(copies, np.array([0, 0, 1, 0, 1, 1]), copies[:1])).necessary
 
 
 @pytest.mark.slow

@@ -46,6 +46,8 @@ def build_page(report: CheckReport, brief: bool = False) -> Page:
         if entries:
             section = _build_relations_section(purpose, entries, report.list_type_meanings(purpose))
             sections.append(_shorten_relations_section(section, report, entries) if brief else section)
+    if report.often_tied:
+        sections.append(_build_ties_section(report))
     if report.decades["violated"].any():
         sections.append(_build_size_section(report))
     if report.examples:
@@ -93,6 +95,23 @@ def _list_unjudged(report: CheckReport) -> list[tuple[str, str]]:
         reason = "they depend on a tie (ties='count' counts them)"
         facts.append(("Not counted", f"{', '.join(tie_counts)}, because {reason}"))
     return facts
+
+
+def _build_ties_section(report: CheckReport) -> Section:
+    """Return the relations in which ties decide often: what holds on so few of the cases says little."""
+    rows = [
+        [entry.relation, f"{entry.judged:,}", f"{entry.tied:,}", format_percent(entry.tie_share)]
+        for entry in report.often_tied
+    ]
+    return Section(
+        heading="Ties decide often",
+        text="In more than one of ten cases, a violation disappeared when all numbers changed slightly, and was set aside. There the "
+        "answer depends on which of equally good choices the learner takes, and a fault that occurs only with equal numbers would not "
+        'be seen. Count these violations with ties="count" (--count-ties), or check data with fewer equal numbers.',
+        state="warn",
+        table=Table(columns=["relation", "judged", "set aside", "share"], rows=rows, main_rows=len(rows)),
+        anchor="ties",
+    )
 
 
 def _build_tiles(report: CheckReport) -> list[Tile]:
@@ -153,9 +172,10 @@ def _shorten_relations_section(section: Section, report: CheckReport, entries: l
         elif entry.violated or entry.fault:
             rate, low, high = entry.format_rate()
             share = f"{rate} ({low} to {high}){' by distribution' if entry.chance is not None else ''}"
-            rows.append([entry.relation, f"{entry.format_violated()} of {entry.judged:,}", share, entry.says])
+            count = f"{entry.format_violated()} of {entry.judged:,}{entry.format_ties()}"
+            rows.append([entry.relation, count, share, entry.says])
         else:
-            holding.append(entry.relation)
+            holding.append(entry.relation + entry.format_ties())
     facts = [("Hold", ", ".join(holding)), ("Not judged", ", ".join(unjudged))]
     table = Table(
         columns=["violated", "cases", "share (95%)", "statement"],
@@ -183,7 +203,8 @@ def _build_row(entry: RelationResult) -> list[str | None]:
     rate, low, high = entry.format_rate()
     figures = [entry.format_violated(), rate, f"{low} to {high}"] if entry.judged else [None, None, None]
     reason = JUDGING_TEXTS.get(entry.strictness, "") + entry.reason
-    return [entry.relation, entry.says, entry.verdict, f"{entry.judged:,}", *figures, reason, entry.format_messages()]
+    verdict = entry.verdict + entry.format_ties()
+    return [entry.relation, entry.says, verdict, f"{entry.judged:,}", *figures, reason, entry.format_messages()]
 
 
 def _build_experience_section(report: CheckReport, brief: bool) -> Section:

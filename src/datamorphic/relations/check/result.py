@@ -29,6 +29,7 @@ PURPOSES = {
     "validation": "these relations are hypotheses, and a violation shows how the algorithm behaves",
 }
 MAX_VIOLATIONS_IN_DOCUMENT = 1_000
+MAX_TIE_SHARE = 0.1  # of judged and tied cases; if ties decide more of them, that is a finding of its own
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,6 +133,20 @@ class RelationResult:
         if self.violated or self.replayed:
             return "violated, as expected" if self.expected else "violated"
         return "holds" if self.judged else "not judged"
+
+    @property
+    def tie_share(self) -> float:
+        """The share of violations that were set aside because they depend on a tie, among them and the judged cases."""
+        return self.tied / (self.judged + self.tied) if self.tied else 0.0
+
+    @property
+    def often_tied(self) -> bool:
+        """Whether ties decide so many cases that the verdict says little."""
+        return self.tie_share > MAX_TIE_SHARE
+
+    def format_ties(self) -> str:
+        """Return how many cases were set aside as ties: " (12 of 300 set aside as ties)"; empty if none."""
+        return f" ({self.tied:,} of {self.judged + self.tied:,} set aside as ties)" if self.tied else ""
 
     @property
     def stored_verdict(self) -> str:
@@ -299,6 +314,11 @@ class CheckReport(Result):
         return [entry for entry in self.entries if entry.necessary and entry.undefined and not entry.judged]
 
     @property
+    def often_tied(self) -> list[RelationResult]:
+        """The relations in which ties decide more than one in ten cases."""
+        return [entry for entry in self.entries if entry.often_tied]
+
+    @property
     def never_violated(self) -> list[RelationResult]:
         """The relations that were judged and never violated."""
         return [entry for entry in self.entries if entry.judged and not entry.changed]
@@ -338,6 +358,8 @@ class CheckReport(Result):
         if hypotheses:
             violated_count = sum(bool(entry.violated) for entry in hypotheses)
             parts.append(f"{violated_count} of {pluralise(len(hypotheses), 'hypothesis', 'hypotheses')} violated")
+        if self.often_tied:
+            parts.append(f"ties decide often in {pluralise(len(self.often_tied), 'relation')}")
         return ", ".join(parts)
 
     def document(self) -> dict[str, Any]:
@@ -409,7 +431,7 @@ class CheckReport(Result):
         output = (
             f"{'robustness' if entry.robustness else 'a hypothesis'}. {message}\n{detail}" if entry.violated else ""
         )
-        return JUnitCase(name=entry.relation, output=output)
+        return JUnitCase(name=entry.relation, output=output or entry.format_ties().strip())
 
     def _export_properties(self) -> Mapping[str, str]:
         return {"headline": self.headline, "complete": str(self.complete).lower()}

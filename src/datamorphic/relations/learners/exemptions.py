@@ -8,10 +8,11 @@ import numpy as np
 
 from ...systems.training import Training
 from .base import compute_widths
-from .requirement import EstimatorParameters
+from .requirement import SCALING_UNDONE, EstimatorParameters
 from .smoothing import SMOOTHING_FACTORS, is_smoothing_decisive
 
 MAX_RELATIVE_SIZE = 1e4  # of numbers, in widths of the data, up to which the precision of distances suffices
+SINGLE_EPSILON = 1e-6  # relative distance from a threshold below which rounding in single precision may decide
 _FLAGS_REASON = "booleans and categories are not mapped like the numbers"
 _PRECISION_REASON = "the numbers are far from zero and close together, so floating-point precision does not suffice"
 
@@ -35,10 +36,16 @@ def _exempt_densities(relation: str, model: EstimatorParameters, data: Training)
 def _exempt_splits(relation: str, model: EstimatorParameters, data: Training) -> str:
     if relation in ("MR-0", "MR-1.1", "MR-3.1", "sparse") and _is_imprecise(data, 1e3, 1e-3):
         return "values are compared in single precision, and values closer than 1e-7 are never split"
+    if relation == "MR-1.1" and _has_conflicting_copies(data):
+        return "equal rows have different labels, and a leaf with tied classes answers the label that sorts first"
+    if relation in ("MR-0", SCALING_UNDONE) and _has_case_between(data):
+        return "a value of the case may lie exactly on a threshold, and rounding moves both"
     return ""
 
 
 def _exempt_histograms(relation: str, model: EstimatorParameters, data: Training) -> str:
+    if relation in ("MR-0", SCALING_UNDONE) and _has_case_between(data):
+        return "a value of the case may lie exactly on a threshold, and rounding moves both"
     return _PRECISION_REASON if _is_imprecise(data, 1e6) else ""
 
 
@@ -62,6 +69,26 @@ def _is_imprecise(data: Training, max_ratio: float, min_width: float = 0.0) -> b
     """Return whether an attribute varies too little for floating-point precision."""
     spans, sizes = compute_widths(data), np.abs(data.numbers).max(axis=0, initial=0)
     return bool(((spans > 0) & ((spans < min_width) | (spans * max_ratio < sizes))).any())
+
+
+def _has_conflicting_copies(data: Training) -> bool:
+    """Return whether training rows with equal values have different labels."""
+    numbers = data.numbers[: len(data.y)].astype(np.float32)
+    _, copies = np.unique(np.nan_to_num(numbers, nan=np.inf), axis=0, return_inverse=True)
+    pairs = set(zip(copies.ravel().tolist(), data.y.tolist(), strict=True))
+    return len(pairs) > len(np.unique(copies))
+
+
+def _has_case_between(data: Training) -> bool:
+    """Return whether a value of a case lies exactly halfway between two values of training rows, where a threshold may be."""
+    numbers, rows = data.numbers.astype(np.float32).astype(np.float64), len(data.y)
+    for column in numbers.T:
+        values, cases = np.unique(column[:rows][np.isfinite(column[:rows])]), column[rows:]
+        halves = (values[:, None] + values[None, :]) / 2
+        halves = halves[~np.eye(len(values), dtype=bool)]
+        if np.isclose(cases[:, None], halves[None, :], rtol=SINGLE_EPSILON, atol=0).any():
+            return True
+    return False
 
 
 def _has_shared_border(model: EstimatorParameters, data: Training) -> bool:

@@ -73,6 +73,10 @@ def find_requirement(relation: str, learner: object, data: Training | None = Non
     if inner_relation not in table:
         return may_fail(f"it is unknown whether {type(last).__name__} must satisfy {relation}")
     row = table[inner_relation]
+    if (
+        steps and relation not in _LABEL_RELATIONS
+    ):  # a scaler adds up other rows, or in another order, and rounds differently
+        row = replace(row, ties=True)
     if row.necessary and inner_relation == SCALING_UNDONE:
         row = replace(row, reason=f"{scaler} undoes the change of scale")
     if row.necessary and data is not None and inner_relation not in _SHARED_RELATIONS:

@@ -24,12 +24,14 @@ class Requirement:
     """Whether every correct learner of a kind satisfies a relation, and why.
 
     Strictness is "class_exact" (labels), "score_exact" (scores, too), "class_stat" and "score_stat" (labels or scores have
-    the same distribution over many trainings), or "expected_failure" (violations are known).
+    the same distribution over many trainings), or "expected_failure" (violations are known). With `ties`, the definition of the
+    learner leaves choices open in which ties decide, such as that among neighbours at equal distance.
     """
 
     necessary: bool
     strictness: Strictness
     reason: str
+    ties: bool = True
 
 
 def must_hold(reason: str, strictness: Strictness = "class_exact") -> Requirement:

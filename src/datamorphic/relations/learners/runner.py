@@ -52,7 +52,8 @@ def check_relation(
     `source_outputs` are the answers to the source data, if they are known already; `done` is the progress to report.
 
     Cases for which the learner raises are UNDEFINED. Violations that disappear in most slightly perturbed copies of the
-    data depend on a tie. They are set aside as INAPPLICABLE, unless ``judging.ties`` is "count". So are violations on data
+    data depend on a tie. They are set aside as INAPPLICABLE, unless ``judging.ties`` is "count", values are missing, or the
+    definition of the learner leaves no choice open in which ties decide. So are violations on data
     on which the learner need not satisfy the relation, although by its `requirement` it must on most data.
     """
     check = _LearnerCheck(relation, subject, judging)
@@ -60,7 +61,8 @@ def check_relation(
     if relation.seeded and find_seeds(subject.learner):
         yield from check.set_random_starts_aside(result)
     # a comparison of distributions needs all cases, so none that differs may be left out
-    if relation.firm and judging.ties == "aside" and not judging.statistical and len(result.violations):
+    sets_aside = relation.firm and judging.ties == "aside" and not judging.statistical
+    if sets_aside and (requirement is None or not requirement.necessary or requirement.ties):
         yield from check.set_ties_aside(result, numbers)
     if (
         requirement is not None
@@ -238,8 +240,18 @@ class _LearnerCheck:
                 result.set_aside([row], RANDOM_START_REASON)
 
     def set_ties_aside(self, result: LearnerVerdicts, numbers: Sequence[int]) -> Flow[None]:
-        """Set violations aside that disappear when all numbers change slightly."""
-        sets = np.unique(result.data.training_index[result.violations])
+        """Set violations aside that disappear when all numbers change slightly; not where values are missing."""
+        training_sets = result.data.trainings
+        sets = np.array(
+            [
+                k
+                for k in np.unique(result.data.training_index[result.violations]).tolist()
+                if not training_sets[k].has_missing_values
+            ],
+            dtype=np.intp,
+        )
+        if not len(sets):
+            return
         set_numbers = [numbers[k] for k in sets]
         copies = [  # the text seeds the generator
             _perturb(result.data.trainings[k], self.make_rng(f"{self.relation.name} moved {copy}", number))
@@ -249,7 +261,7 @@ class _LearnerCheck:
         recheck = yield from self.judge(TrainingBatch(copies), set_numbers * PERTURBED_COPIES)
         case_keys = zip(recheck.data.training_index.tolist(), recheck.data.case_index.tolist(), strict=True)
         holds_by_case = dict(zip(case_keys, recheck.verdicts == HOLDS, strict=True))
-        for row in result.violations:
+        for row in result.violations[np.isin(result.data.training_index[result.violations], sets)]:
             k, case = np.searchsorted(sets, result.data.training_index[row]), result.data.case_index[row]
             hold_count = sum(holds_by_case[copy * len(sets) + k, case] for copy in range(PERTURBED_COPIES))
             if 2 * hold_count > PERTURBED_COPIES:

@@ -3,6 +3,8 @@
 learners.csv names the sections of necessity.csv that describe a learner. Their rows are read in this order: a row replaces earlier
 rows about the same relations. It counts if all conditions of `when` are true of the learner's parameters; "not" negates a
 condition. "stop" ends the table: the remaining relations are unknown.
+
+ties.csv says for which necessary relations of a section a tie may decide, since the definition of the learner leaves a choice open.
 """
 
 from __future__ import annotations
@@ -58,6 +60,23 @@ class RequirementRow:
                 raise DataError(f"There is no condition {condition!r}.")
 
 
+@dataclass(frozen=True, kw_only=True)
+class TieRow:
+    """Whether a tie may decide about relations of a section ("*": about all others), and why."""
+
+    section: str
+    relations: tuple[str, ...]
+    ties: bool
+    reason: str
+
+
+@cache
+def read_ties() -> dict[tuple[str, str], bool]:
+    """Return whether a tie may decide, by section and relation."""
+    rows = read_rows(__package__, "ties.csv", TieRow)
+    return {(row.section, relation): row.ties for row in rows for relation in row.relations}
+
+
 @cache
 def read_learners() -> dict[str, LearnerRow]:
     """Return the learners of the table by their classes."""
@@ -85,10 +104,16 @@ def build_requirements(learner: LearnerRow, model: EstimatorParameters, scaler: 
         if row.requirement == "may fail if necessary":
             relations = tuple(name for name in relations if requirements[name].necessary)
         strictness = _STRICTNESS.get(row.requirement, "class_exact")
-        requirements |= dict.fromkeys(
-            relations, Requirement(row.requirement.startswith("must"), strictness, row.reason)
-        )
+        necessary = row.requirement.startswith("must")
+        for name in relations:
+            requirements[name] = Requirement(necessary, strictness, row.reason, may_ties_decide(row.section, name))
     return requirements
+
+
+def may_ties_decide(section: str, relation: str) -> bool:
+    """Return whether ties.csv leaves a choice open; it does if it does not mention the relation."""
+    ties = read_ties()
+    return ties.get((section, relation), ties.get((section, "*"), True))
 
 
 def _is_met(condition: str, model: EstimatorParameters, scaler: str) -> bool:
