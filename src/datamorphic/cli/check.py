@@ -10,7 +10,7 @@ from typing import Any
 from ..core.capability import get_capability
 from ..relations.check.result import CheckReport
 from ..relations.check.run import check as check_relations
-from ..relations.learners.sampling import RANDOM_DATA
+from ..relations.learners.sampling import MIXED_DATA
 from . import options as opt
 from .command import CapabilityCommand, make_command
 from .exit_codes import ExitCode, choose_exit_code
@@ -33,7 +33,7 @@ class CheckCommand(CapabilityCommand):
         """Return what is checked, and the relations and the estimator that are named."""
         values = super().load_inputs(words, trust)
         if values["data"] is None and values["space"] is None:
-            values["data"] = RANDOM_DATA
+            values["data"] = MIXED_DATA
         if words.get("like") is not None:
             values["like"] = load_learner(words["like"], None, False)[0]
         names = words.get("relations")

@@ -68,9 +68,7 @@ def to_label_key(label: object) -> str:
 
 def to_object_array(values: Collection[object]) -> npt.NDArray[Any]:
     """Return values as an array of objects, without NumPy's conversions."""
-    array = np.empty(len(values), dtype=object)
-    array[:] = list(values)
-    return array
+    return np.fromiter(values, dtype=object, count=len(values))  # tuples stay tuples
 
 
 def to_label_array(labels: Collection[object]) -> npt.NDArray[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from .._lazy import pd
 from .._text import redact
 from .._typing import DataLike, LearnerLike, ModelLike, SupportsFit
 from .._validation import reject
@@ -22,7 +23,7 @@ from ..space.outputs import Outputs, Status
 from .base import Executor, ScoreRequest
 from .coerce import to_outputs
 from .estimator import Estimator
-from .training import Array, Floats, Table, Training, TrainingBatch
+from .training import Array, Floats, Table, Training, TrainingBatch, take_rows
 
 LEARNER_ERRORS = (Exception, SystemExit)  # caught as failures of the learner
 PLAIN_TYPES = (bool, int, float, str, type(None), np.number)
@@ -95,7 +96,7 @@ class Learner(Executor):
         # both as an array, or none: a model knows the names it was fitted with
         use_arrays = as_array and has_only_numbers(training.x) and has_only_numbers(training.t)
         model = fit_copy(self._prototype, training, use_arrays)
-        outputs = _to_outputs(model.predict(copy_table(training.t, use_arrays)), rows)
+        outputs = _to_outputs(query_cases(model.predict, training, use_arrays), rows)
         return replace(outputs, scores=compute_scores(model, training, use_arrays)) if scores else outputs
 
     def _describe_failure(self, error: BaseException) -> str:
@@ -125,12 +126,35 @@ def _to_outputs(answer: object, rows: int) -> Outputs:
     return to_outputs(answer, rows)
 
 
+def query_cases(answer: Callable[[Any], Any], training: Training, as_array: bool = False) -> Any:
+    """Return the answers of a fitted learner to the test cases, queried as the training data say."""
+    table = copy_table(training.t, as_array)
+    if training.query == "again":
+        answer(copy_table(training.t, as_array))
+    elif training.query == "backwards":
+        return answer(take_rows(table, slice(None, None, -1)))[::-1]
+    elif training.query == "alone":
+        return join_answers([answer(take_rows(table, slice(row, row + 1))) for row in range(len(training))])
+    return answer(table)
+
+
+def join_answers(answers: Sequence[Any]) -> Any:
+    """Return the answers to single cases as the answer to all of them."""
+    if hasattr(answers[0], "tocsr"):
+        from scipy.sparse import vstack
+
+        return vstack(answers)
+    return pd.concat(answers, ignore_index=True) if hasattr(answers[0], "iloc") else np.concatenate(answers)
+
+
 def fit_copy(learner: SupportsFit, data: Training, as_array: bool = False) -> Any:
     """Return a fitted copy of a learner; its errors are not caught.
 
     Data are given `as_array` if they are frames of numbers and the learner `takes_arrays`.
     """
     model: Any = _copy_plain_learner(learner) if as_array else _copy_unfitted(learner)
+    if data.parameters:
+        model.set_params(**dict(data.parameters))
     fit_arguments: dict[str, Any] = {}
     if data.weights is not None:
         fit_arguments["sample_weight"] = data.weights.copy()

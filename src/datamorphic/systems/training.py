@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ Array = npt.NDArray[Any]
 Table: TypeAlias = "pd.DataFrame | npt.NDArray[Any]"
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
+QueryForm = Literal["together", "again", "alone", "backwards"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,10 @@ class Training:
         The weight of each training row, for learners that support weights.
     seed_shift : int
         What a clusterer adds to its ``random_state``, to see whether its clusters depend on it.
+    query : {"together", "again", "alone", "backwards"}
+        How the fitted learner is queried: all test cases at once, at once for the second time, one by one, or last to first.
+    parameters : tuple of (name, value)
+        Parameters of the learner that are set before it is fitted.
 
     Examples
     --------
@@ -54,6 +59,8 @@ class Training:
     labels: tuple[Any, ...] | None = None
     weights: Floats | None = None
     seed_shift: int = 0
+    query: QueryForm = "together"
+    parameters: tuple[tuple[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "y", np.asarray(self.y))
@@ -135,11 +142,11 @@ class Training:
     def rows(self, rows: RowSelection) -> Training:
         """Return the data with these training rows, in this order."""
         weights = None if self.weights is None else self.weights[rows]
-        return replace(self, x=_take_rows(self.x, rows), y=self.y[rows], weights=weights)
+        return replace(self, x=take_rows(self.x, rows), y=self.y[rows], weights=weights)
 
     def cases(self, cases: RowSelection) -> Training:
         """Return the data with these test cases."""
-        return replace(self, t=_take_rows(self.t, cases))
+        return replace(self, t=take_rows(self.t, cases))
 
     def attributes(self, places: RowSelection) -> Training:
         """Return the data with these attributes, in this order."""
@@ -197,7 +204,8 @@ class Training:
         return x.assign(**{"label" if "label" not in x else "label_": self.y})
 
 
-def _take_rows(table: Table, rows: RowSelection) -> Any:
+def take_rows(table: Table, rows: RowSelection) -> Any:
+    """Return rows of a table."""
     return table.iloc[rows].reset_index(drop=True) if hasattr(table, "iloc") else table[rows]
 
 
@@ -274,7 +282,8 @@ class TrainingBatch:
         trainings, *places, width = self.__getstate__()
         yield from (place.astype(np.int64).tobytes() for place in places)
         for training in trainings:
-            yield repr((width, training.y.tolist(), training.labels, training.seed_shift)).encode()
+            details = (training.seed_shift, training.query, training.parameters)
+            yield repr((width, training.y.tolist(), training.labels, *details)).encode()
             for table in (training.x, training.t, training.weights):
                 yield _to_bytes(table)
 

@@ -15,21 +15,26 @@ from ...errors import DataError
 from ...runs.flow import Flow, ask
 from ...space.outputs import Outputs
 from ...systems.clusterer import Clusterer
-from ...systems.learner import Learner
+from ...systems.learner import Learner, is_regressor
 from ...systems.training import TrainingBatch
+from ...systems.traits import is_transformer, read_traits
+from ...systems.transformer import Transformer
 from ..algebra.base import VIOLATED
 from ..algebra.outcome import ViolatingCase
 from ..algebra.shrink import shrink_training_data
 from ..learners.base import LearnerRelation
-from ..learners.cluster_sampling import make_cluster_sampler, make_rows_sampler
+from ..learners.cluster_sampling import describe_random_groups, make_cluster_sampler, make_rows_sampler
 from ..learners.clusterers import CLUSTER_RELATIONS
+from ..learners.mixed_data import CASES_PER_MIXED_SET, DataForm, MixedSampler, describe_mixed_data, draw_trial
 from ..learners.requirement import Requirement, must_hold
 from ..learners.result import JudgingOptions, LearnerSubject
 from ..learners.sampling import (
     CASES_PER_TRAINING_SET,
     MAX_TRAINING_ROWS,
+    MIXED_DATA,
     RANDOM_ATTRIBUTE_COUNT,
     TrainingSampler,
+    describe_random_data,
     draw_random_training,
     make_data_sampler,
 )
@@ -50,7 +55,7 @@ class LearnerSession(CheckSession[LearnerRelationOutcome, LearnerViolation]):
 
     learner: Any
     inputs: TrainingSource
-    draws_random_data: bool = False
+    random_data: str = ""  # "random" or "mixed" if the training sets are drawn
     like: Any = None  # the estimator whose necessary relations the learner must satisfy, if not its own
 
     def __post_init__(self) -> None:
@@ -59,12 +64,17 @@ class LearnerSession(CheckSession[LearnerRelationOutcome, LearnerViolation]):
         self._judged_outcomes = self.outcomes
         self._systems: dict[int, Learner] = {}  # by seed; reused, so that their processes stay alive
 
-    def use_random_data(self, max_rows: int) -> None:
-        """Draw random training sets of at most `max_rows` rows."""
+    def use_random_data(self, data: str, max_rows: int) -> str:
+        """Draw random training sets of at most `max_rows` rows, "random" or "mixed" ones; return what they are in words."""
         refuse_many_rows("check", "rows", max_rows, RANDOM_ATTRIBUTE_COUNT)
         run_flow = partial(self._drive, budget=None)
+        if data == MIXED_DATA and not self.clusters:
+            mixed_sampler = make_mixed_sampler(self.learner, max_rows, run_flow)
+            self.inputs = replace(self.inputs, draw=mixed_sampler, cases=CASES_PER_MIXED_SET)
+            return describe_mixed_data(mixed_sampler)
         sampler = make_random_sampler(self.learner, max_rows=max_rows, run_flow=run_flow, clusters=self.clusters)
         self.inputs = replace(self.inputs, draw=sampler)
+        return describe_random_groups(self.learner, max_rows) if self.clusters else describe_random_data(max_rows)
 
     def accept_unrepeatable(self) -> str:
         """Judge relations by the distribution of labels, since these change from fit to fit; return a note about it.
@@ -131,7 +141,9 @@ class LearnerSession(CheckSession[LearnerRelationOutcome, LearnerViolation]):
 
 def make_system(learner: Any, seed: int, *, clusters: bool) -> Learner:
     """Return a learner as a system whose cases are training sets with test cases."""
-    return (Clusterer if clusters else Learner)(learner, seed=seed)
+    if clusters:
+        return Clusterer(learner, seed=seed)
+    return Transformer(learner, seed=seed) if is_transformer(learner) else Learner(learner, seed=seed)
 
 
 def make_training_source(
@@ -177,6 +189,34 @@ def make_random_sampler(
     if clusters:
         return make_cluster_sampler(learner, max_rows, framed=not outputs.ok.all())
     return partial(draw_random_training, min_rows=min_rows, max_rows=max_rows, framed=not outputs.ok.all())
+
+
+def make_mixed_sampler(
+    learner: SupportsFit | ModelLike, max_rows: int, run_flow: Callable[[Flow[Outputs]], Outputs]
+) -> MixedSampler:
+    """Return a sampler of training sets of many kinds, in the forms that the learner answers on plain ones.
+
+    `run_flow` answers the trial query with the guards of a run, since a learner may hang or crash at once.
+    """
+    traits = read_traits(learner)
+    if not traits.kind and is_regressor(learner):
+        traits = replace(traits, kind="regressor")
+    trials = [
+        DataForm(framed=framed, text_labels=text, number_labels=not text)
+        for framed in (False, True)
+        for text in (True, False)
+    ]
+    trials.append(DataForm(text_labels=False, categories=True))
+    answered = run_flow(ask(TrainingBatch([draw_trial(form, traits) for form in trials]))).ok.tolist()
+    framed = any(answered[2:4]) and not any(answered[:2])
+    text_labels, number_labels = answered[2:4] if framed else answered[:2]
+    form = DataForm(
+        framed=framed,
+        text_labels=text_labels or not number_labels,
+        number_labels=number_labels or not text_labels,
+        categories=answered[4],
+    )
+    return MixedSampler(traits=traits, form=form, max_rows=max_rows)
 
 
 def prepare_outcomes(

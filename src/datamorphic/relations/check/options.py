@@ -28,10 +28,9 @@ from ..algebra.base import MetamorphicRelation, SystemRelation
 from ..algebra.function import prepare_function
 from ..catalogue.registry import RelationsLike
 from ..learners.base import ClusterRelation
-from ..learners.cluster_sampling import describe_random_groups
 from ..learners.necessity import is_known_learner
 from ..learners.requirement import STRICTNESS
-from ..learners.sampling import MAX_TRAINING_ROWS, RANDOM_DATA, describe_random_data, is_random
+from ..learners.sampling import MAX_TRAINING_ROWS, MIXED_DATA, is_random
 from ..learners.waves import TrainingSource
 from .learner_session import LearnerSession, prepare_outcomes
 from .model_session import ModelRelationOutcome, ModelSession
@@ -82,12 +81,13 @@ class CheckOptions(ModelOptions):
     data: Annotated[
         DataLike | str | None,
         Option(
-            'The random data of Xie et al. (2011) by default, ``"random"``: up to 50 rows of 4 numbers from 1 to 20, with random '
-            "labels L0, L1, L2; for a clusterer, groups of rows that are far from each other. Or rows of your own, or an array of "
-            "images with the shape (n, height, width).",
+            'For a learner, random training sets of many kinds by default, ``"mixed"``: numbers of any scale, whole numbers, gaps, '
+            "copied rows, constant columns, labels that are text or numbers. Or the random data of Xie et al. (2011), "
+            '``"random"``: up to 50 rows of 4 numbers from 1 to 20, with random labels L0, L1, L2. For a clusterer, both are groups '
+            "of rows that are far from each other. Or rows of your own, or an array of images with the shape (n, height, width).",
             stored=False,
         ),
-    ] = RANDOM_DATA
+    ] = MIXED_DATA
     relations: Annotated[
         RelationsLike,
         Option(
@@ -208,7 +208,7 @@ class CheckOptions(ModelOptions):
         model, model_name = _load_model(self.model, self.trust, self.name)
         data = self.data
         if data is None and target is None and self.space is None and hasattr(model, "fit"):
-            data = RANDOM_DATA
+            data = MIXED_DATA
         like = model if self.like is None else self.like
         trained_relations, queried_relations = select_relations(
             self.relations, model, data, like=like, target=target, has_space=self.space is not None
@@ -225,16 +225,13 @@ class CheckOptions(ModelOptions):
                 inputs=TrainingSource.of(
                     expand_arrays(data), target, self.rows, self.inputs, seed, model if clusters else None
                 ),
-                draws_random_data=is_random(data),
+                random_data=data if is_random(data) else "",
                 drive=execution.drive,
                 like=self.like,
             )
         if queried_relations:
             model_session = self._prepare_queries(execution, model, model_name, data, target, queried_relations)
-        if clusters and is_random(data):
-            data_text = describe_random_groups(model, self.rows)
-        else:
-            data_text = self._format_data(data, bool(trained_relations), clusters)
+        data_text = self._format_data(data, bool(trained_relations), clusters)
         return CheckSubject(
             name=model_name
             or (format_learner(model) if learner_session or model_session is None else model_session.subject.name),
@@ -275,7 +272,7 @@ class CheckOptions(ModelOptions):
 
     def _format_data(self, data: object, is_trained: bool, clusters: bool) -> str:
         if is_random(data):
-            return describe_random_data(self.rows) if is_trained else "inputs drawn from the domains of the relations"
+            return "random training sets" if is_trained else "inputs drawn from the domains of the relations"
         size = pluralise(len(data), "row") if hasattr(data, "__len__") else "inputs drawn from a space"
         if not is_trained:
             return size

@@ -40,7 +40,8 @@ def build_page(report: CheckReport, brief: bool = False) -> Page:
 
     With `brief`, it is the short form for terminals: relations that hold are named only.
     """
-    sections = [] if report.known else [_build_experience_section(report, brief)]
+    has_hypotheses = any(entry.purpose == "validation" for entry in report.entries)
+    sections = [] if report.known or not has_hypotheses else [_build_experience_section(report, brief)]
     for purpose in PURPOSES:
         entries = [entry for entry in report.entries if entry.purpose == purpose]
         if entries:

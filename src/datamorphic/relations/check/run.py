@@ -39,11 +39,12 @@ def check(options: CheckOptions, execution: Execution[CheckSubject]) -> CheckRep
     [['MR-0', 'verification', 0], ['MR-1.1', 'validation', 8]]
     """
     subject, notes = execution.subject, []
+    data_text = subject.data
     learner_session = subject.learner
     earlier_violations = EarlierViolations()
     if learner_session is not None:
-        if learner_session.draws_random_data:
-            learner_session.use_random_data(options.rows)
+        if learner_session.random_data:
+            data_text = learner_session.use_random_data(learner_session.random_data, options.rows)
         if not learner_session.is_repeatable():
             notes.append(learner_session.accept_unrepeatable())
         if execution.session is not None:
@@ -55,7 +56,7 @@ def check(options: CheckOptions, execution: Execution[CheckSubject]) -> CheckRep
         subject.sessions,
         earlier_violations.by_relation,
         subject=subject.name,
-        data=subject.data,
+        data=data_text,
         seed=execution.seed,
         known=subject.known,
     )

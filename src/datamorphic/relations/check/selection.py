@@ -15,6 +15,7 @@ from ...space.blocks import has_arrays
 from ...systems.base import Executor
 from ...systems.clusterer import is_clusterer
 from ...systems.learner import is_regressor
+from ...systems.traits import is_transformer, read_traits
 from ..algebra.base import MetamorphicRelation, SystemRelation
 from ..catalogue.predictor import PREDICTOR_RELATIONS
 from ..catalogue.registry import RelationsLike, resolve_relations
@@ -22,7 +23,7 @@ from ..learners.base import ClusterRelation, LearnerRelation
 from ..learners.clusterers import CLUSTER_RELATIONS
 from ..learners.necessity import find_requirement, is_known_learner, override_requirement
 from ..learners.requirement import Requirement
-from ..learners.sampling import is_random
+from ..learners.sampling import RANDOM_DATA, is_random
 from ..learners.sklearn import LEARNER_RELATIONS
 
 CLUSTER_STRICTNESS = ("class_exact", "expected_failure")  # how relations of clusterers can be judged
@@ -45,14 +46,21 @@ def select_relations(
     if isinstance(model, type):
         raise ModelError(f"{model.__name__} is a class, not a learner. Create one: {model.__name__}().")
     clusters = not isinstance(model, Executor) and hasattr(model, "fit") and (is_clusterer(model) or is_clusterer(like))
-    learns = clusters or (hasattr(model, "fit") and hasattr(model, "predict") and not isinstance(model, Executor))
+    transforms = not isinstance(model, Executor) and is_transformer(model)
+    learns = (
+        clusters
+        or transforms
+        or (hasattr(model, "fit") and hasattr(model, "predict") and not isinstance(model, Executor))
+    )
     random_data = is_random(data)
+    if learns and random_data:
+        refuse_random_data(model)
     if isinstance(data, str) and not random_data:
         raise ArgumentError(f"data must be a frame, the path of a CSV or Parquet file, or 'random'. Got {data!r}.")
-    if learns and random_data and is_regressor(model):
+    if learns and data == RANDOM_DATA and is_regressor(model):
         raise ArgumentError(
-            f"Random data have labels, but {type(model).__name__} learns numbers. Give data, and the column of the "
-            "numbers as target=."
+            f"The random data of Xie et al. (2011) have labels, but {type(model).__name__} learns numbers. Use data='mixed', or "
+            "give data, and the column of the numbers as target=."
         )
     has_rows = hasattr(data, "columns") if clusters else target is not None
     trains = learns and (random_data or (has_rows and not has_arrays(data)))
@@ -64,8 +72,8 @@ def select_relations(
                 if learns
                 else "Random data are for learners, and this model cannot be trained. Give a frame of its inputs."
             )
-        known_relations = CLUSTER_RELATIONS if clusters else LEARNER_RELATIONS
-        return list(known_relations.values()) if trains else [], list(PREDICTOR_RELATIONS.values()) if answers else []
+        known_relations = list_learner_relations(model, clusters)
+        return known_relations if trains else [], list(PREDICTOR_RELATIONS.values()) if answers else []
     relations: dict[str, MetamorphicRelation] = {}
     for relation in resolve_relations(
         request, "relations", "check", "'auto', 'necessary', ", getattr(model, "relations", None)
@@ -95,6 +103,30 @@ def select_relations(
             f"The relation {model_relations[0].name!r} is about fitted models. Give a frame of inputs as data."
         )
     return learner_relations, model_relations
+
+
+def list_learner_relations(model: object, clusters: bool) -> list[LearnerRelation]:
+    """Return the relations that can apply to a learner of its kind."""
+    if clusters:
+        return list(CLUSTER_RELATIONS.values())
+    kind = read_traits(model).kind
+    return [
+        relation
+        for relation in LEARNER_RELATIONS.values()
+        if (kind != "transformer" or relation.transformers)
+        and (kind not in ("regressor", "outlier detector") or relation.regressors)
+    ]
+
+
+def refuse_random_data(model: object) -> None:
+    """Raise `ModelError` if a learner cannot learn from random tables."""
+    traits, name = read_traits(model), type(model).__name__
+    if traits.several_targets:
+        raise ModelError(f"{name} learns several targets at once, but relations compare one answer per case.")
+    if not traits.tables:
+        raise ModelError(
+            f"{name} does not learn from rows of attributes, and random data are such rows. Check it as a part of a pipeline."
+        )
 
 
 def _is_fitted(model: object) -> bool:

@@ -43,6 +43,7 @@ class TrainingChange:
     needs: tuple[str, ...] = ()  # the assumptions, as sentences
     shares: Literal["all", "label", "case"] = "all"  # which test cases share one follow-up
     regressors: bool = False  # whether the labels of the rows may be numbers
+    transformers: bool = False  # whether the answers may be the rows that a transformer makes
     firm: bool = True  # whether a violation must also occur in most slightly perturbed copies of the data
 
     def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
@@ -185,8 +186,8 @@ class LearnerRelation(TrainingChange, SameLabels, MetamorphicRelation):
         The name in reports and in the table of necessary relations, and the relation as "change: consequence".
     shares : {"all", "label", "case"}
         Which test cases share one follow-up: all, those with the same predicted label, or none.
-    regressors, scores : bool
-        Whether it applies to regressors, too; whether the scores of the classes must stay the same, too.
+    regressors, transformers, scores : bool
+        Whether it applies to regressors and to transformers, too; whether the scores of the classes must stay the same, too.
     firm : bool
         Whether a violation must also occur in most slightly perturbed copies of the data. Otherwise it depends on
         a tie, such as the choice among neighbours at equal distance.
@@ -260,6 +261,7 @@ class _ComposedRelation(LearnerRelation):
         self.statement = f"{clause}: {expectation.clause}"
         self.shares, self.firm = change.shares, change.firm
         self.regressors = change.regressors or not expectation.labelled
+        self.transformers = change.transformers
         self.scores, self.labelled = expectation.scores, expectation.labelled
         self.seeded = expectation.seeded and change.firm  # the same computation has the same random start
 

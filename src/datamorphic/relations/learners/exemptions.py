@@ -34,6 +34,8 @@ def _exempt_densities(relation: str, model: EstimatorParameters, data: Training)
 
 
 def _exempt_splits(relation: str, model: EstimatorParameters, data: Training) -> str:
+    if relation == "weights" and np.isnan(data.numbers).any():
+        return "a missing value may go to the child with the most rows, not the most weight"
     if relation in ("MR-0", "MR-1.1", "MR-3.1", "sparse") and _is_imprecise(data, 1e3, 1e-3):
         return "values are compared in single precision, and values closer than 1e-7 are never split"
     if relation == "MR-1.1" and _has_conflicting_copies(data):

@@ -14,7 +14,9 @@ from typing import Any, cast
 
 from ..._typing import SupportsFit
 from ..._validation import validate_choice
+from ...systems.learner import read_parameters
 from ...systems.training import Training
+from ...systems.traits import LearnerTraits, read_traits
 from .exemptions import EXEMPTIONS
 from .requirement import (
     INFORMATIVE_RELATIONS,
@@ -23,6 +25,7 @@ from .requirement import (
     STRICTNESS,
     EstimatorParameters,
     Requirement,
+    RequirementTable,
     Strictness,
     may_fail,
 )
@@ -33,7 +36,8 @@ __all__ = ["STRICTNESS", "Requirement", "Strictness", "find_requirement", "is_kn
 _SCALERS = ("MinMaxScaler", "StandardScaler")
 # transformers that ignore the labels and are deterministic
 _LABEL_BLIND_STEPS = (*_SCALERS, "MaxAbsScaler", "OneHotEncoder", "OrdinalEncoder", "RobustScaler", "SimpleImputer")
-_SHARED_RELATIONS = ("refit", "label renaming")  # they hold on all data
+# they hold on all data
+_SHARED_RELATIONS = ("refit", "queried again", "queried alone", "queried backwards", "label renaming")
 _LABEL_RELATIONS = (*_SHARED_RELATIONS, "MR-1.1", "MR-4.2")  # only labels change
 _ROW_RELATIONS = (  # the rows change
     *("MR-3.1", "MR-3.2", "MR-3.2 odds", "MR-4.1", "MR-4.1 subset", "MR-5.1", "MR-5.2"),
@@ -67,11 +71,15 @@ def find_requirement(relation: str, learner: object, data: Training | None = Non
         if not inner_relation and _get_sklearn_name(step) in _SCALERS and relation in _ROW_RELATIONS:
             return may_fail(f"{_get_sklearn_name(step)} learns from the changed rows as well")
         if not inner_relation:
-            return may_fail(f"it is unknown whether {relation} must hold in a pipeline with {type(step).__name__}")
+            return build_general_requirements(learner).get(relation) or may_fail(
+                f"it is unknown whether {relation} must hold in a pipeline with {type(step).__name__}"
+            )
         if data is not None:
             data = _scale(step, data) if _get_sklearn_name(step) in _SCALERS else None
     if inner_relation not in table:
-        return may_fail(f"it is unknown whether {type(last).__name__} must satisfy {relation}")
+        return build_general_requirements(learner).get(relation) or may_fail(
+            f"it is unknown whether {type(last).__name__} must satisfy {relation}"
+        )
     row = table[inner_relation]
     if (
         steps and relation not in _LABEL_RELATIONS
@@ -84,6 +92,22 @@ def find_requirement(relation: str, learner: object, data: Training | None = Non
         exemption = exempt(inner_relation, last, data) if exempt else ""
         return may_fail(exemption) if exemption else row
     return row
+
+
+def build_general_requirements(learner: object) -> RequirementTable:
+    """Return what every learner of a known library must satisfy, whatever its algorithm; nothing for other learners."""
+    traits = read_traits(learner)
+    row = read_learners().get(f"any {traits.kind}")
+    if row is None or not all(
+        part.is_known_library and part.repeatable for part in [traits, *_list_part_traits(learner)]
+    ):
+        return {}
+    return build_requirements(row, cast(EstimatorParameters, learner), "")
+
+
+def _list_part_traits(learner: object) -> list[LearnerTraits]:
+    """Return the traits of the learners that are parameters of a learner, at any depth."""
+    return [read_traits(part) for part in read_parameters(learner).values() if hasattr(part, "fit")]
 
 
 def is_known_learner(learner: object) -> bool:

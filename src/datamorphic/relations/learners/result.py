@@ -14,6 +14,7 @@ from ..._text import pluralise
 from ..._validation import validate_choice
 from ...systems.clusterer import find_cluster_count
 from ...systems.learner import find_parameter_values, is_regressor
+from ...systems.traits import LearnerTraits, read_traits
 from ...systems.training import Array, Floats, Places, Training, TrainingBatch
 from ..algebra.base import INAPPLICABLE, VIOLATED, JudgedCases, Mask
 from .base import LearnerRelation
@@ -40,6 +41,11 @@ class LearnerSubject:
         return max((int(count) for count in counts if isinstance(count, Integral)), default=0)
 
     @cached_property
+    def traits(self) -> LearnerTraits:
+        """What the learner says about itself."""
+        return read_traits(self.learner)
+
+    @cached_property
     def is_regression(self) -> bool:
         """Whether it says that it is a regressor."""
         return is_regressor(self.learner)
@@ -56,8 +62,14 @@ class LearnerSubject:
         """Return why nothing can be learnt from data; empty if something can."""
         if not relation.labelled:
             return self._find_cluster_obstacle(data)
+        if self.traits.kind == "transformer":
+            if not relation.transformers:
+                return "the relation is about labels, but a transformer answers rows"
+            return "" if _has_variation(data.x) else "no attribute of the training rows varies"
         if _has_missing_label(data.y):
             return "some training rows have no label"
+        if self.traits.kind == "outlier detector" and not relation.regressors:
+            return "the relation is about labels of training rows, which an outlier detector does not see"
         if self.has_numeric_target(data):
             if not relation.regressors:
                 return "the relation is about labels, but the learner learns numbers"

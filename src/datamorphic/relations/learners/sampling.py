@@ -14,7 +14,7 @@ from ...errors import ArgumentError, DataError
 from ...systems.training import Training
 
 TrainingSampler = Callable[[np.random.Generator, int], Training]  # a generator, and the maximum number of cases
-RANDOM_DATA = "random"
+RANDOM_DATA, MIXED_DATA = "random", "mixed"  # as in Xie et al. (2011), and of many kinds
 CASES_PER_TRAINING_SET = 20  # drawn from the user's data; a random training set has one case
 RANDOM_LABELS = ("L0", "L1", "L2")
 RANDOM_ATTRIBUTE_COUNT = 4
@@ -24,7 +24,7 @@ MIN_ROW_LIMIT, MAX_TRAINING_ROWS = 20, 50  # the maximum number of rows is drawn
 
 def is_random(data: object) -> bool:
     """Return whether a user asks for random data."""
-    return isinstance(data, str) and data == RANDOM_DATA
+    return isinstance(data, str) and data in (RANDOM_DATA, MIXED_DATA)
 
 
 def draw_random_training(

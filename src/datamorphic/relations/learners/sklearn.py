@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ..._lazy import pd
 from ..._typing import SupportsFit
 from ...space.labels import to_object_array
 from ...systems.learner import has_weight_parameter
-from ...systems.training import Array, Training
+from ...systems.training import Array, Places, QueryForm, Training, take_rows
 from .base import (
     Rng,
     SameLabel,
@@ -29,7 +30,7 @@ class Refit(TrainingChange):
     """No change: the learner is fitted again."""
 
     clause = "fitted again on the same data, with the same random_state"
-    regressors = True
+    regressors = transformers = True
     firm = False  # a learner that is not repeatable cannot be judged by any relation
 
     def follow_up(self, data: Training, labels: Any, rng: Rng) -> Training:
@@ -37,9 +38,34 @@ class Refit(TrainingChange):
         return data
 
 
+class _Query(TrainingChange):
+    """No change of the data: the fitted learner is queried in another way."""
+
+    regressors = transformers = True
+    form: ClassVar[QueryForm]
+
+    def follow_up(self, data: Training, labels: Any, rng: Rng) -> Training:
+        return replace(data, query=self.form)
+
+
+class _QueriedAgain(_Query):
+    clause = "the fitted learner is queried again with the same cases"
+    form = "again"
+
+
+class _QueriedAlone(_Query):
+    clause = "each case is queried alone instead of together with others"
+    form = "alone"
+
+
+class _QueriedBackwards(_Query):
+    clause = "the cases are queried in reverse order"
+    form = "backwards"
+
+
 class _SampleOrder(TrainingChange):
     clause = "the training rows in another order"
-    regressors = True
+    regressors = transformers = True
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
         return data.rows(shuffle_positions(len(data.y), rng))
@@ -57,8 +83,11 @@ class _RenamedLabels(TrainingChange):
         return "labels of different types have no order" if mixed else ""
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
-        width = len(str(len(data.declared)))
-        names = np.array([f"class {i:0{width}d}" for i in range(len(data.declared))])
+        if data.classes.dtype.kind in "iu":  # others from 1 on; a learner may have a meaning for 0 and below
+            names = 1 + max(0, int(max(data.declared))) + np.arange(len(data.declared)).cumsum()
+        else:
+            width = len(str(len(data.declared)))
+            names = np.array([f"class {i:0{width}d}" for i in range(len(data.declared))])
         new_data = replace(data, y=replace_labels(data.y, data.declared, names))
         return new_data if data.labels is None else replace(new_data, labels=tuple(names.tolist()))
 
@@ -91,10 +120,41 @@ class _AddedLabel(SameLabel):
         return classes
 
 
+class _ContradictedRow(TrainingChange):
+    """One row once more with another label; the test cases are training rows other than it."""
+
+    clause = "one training row added once more, with another label"
+    needs = ("two training rows have different attributes",)
+
+    def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
+        return "" if len(_find_distinct_rows(data)) > 1 else "all training rows have the same attributes"
+
+    def source(self, data: Training, rng: Rng) -> Training:
+        rows = rng.permutation(_find_distinct_rows(data))[1:]  # one is left out, to be contradicted
+        return replace(data, t=take_rows(data.x, np.resize(rows, len(data))))
+
+    def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
+        row = rng.choice(np.setdiff1d(_find_distinct_rows(data), _find_training_rows(data)))
+        others = list_other_classes(data, data.y.tolist()[row])
+        return data.appended(take_rows(data.x, [row]), np.array([others[rng.integers(len(others))]]))
+
+
+def _find_distinct_rows(data: Training) -> Places:
+    """Return the first of the training rows with the same attributes, for each such group."""
+    return np.flatnonzero(~pd.DataFrame(data.x).duplicated().to_numpy())
+
+
+def _find_training_rows(data: Training) -> Places:
+    """Return the first training row with the attributes of each test case that is one."""
+    table = pd.concat([pd.DataFrame(data.t), pd.DataFrame(data.x)], ignore_index=True)
+    groups = table.groupby(list(table.columns), dropna=False, sort=False, observed=True).ngroup().to_numpy()
+    return np.flatnonzero(np.isin(groups[len(data) :], groups[: len(data)]))
+
+
 class _RowWeights(TrainingChange):
     clause = "some training rows twice instead of with weight 2"
     needs = ("the learner accepts sample weights",)
-    regressors = True
+    regressors = transformers = True
 
     def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
         return "" if has_weight_parameter(learner) else "the learner's fit does not accept sample_weight"
@@ -113,7 +173,7 @@ class _RowWeights(TrainingChange):
 class _SparseMatrix(TrainingChange):
     clause = "the same numbers in a sparse matrix instead of a dense one"
     needs = ("the learner accepts sparse matrices", "all attributes are numbers")
-    regressors = True
+    regressors = transformers = True
 
     def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
         if len(data.numeric) < data.x.shape[1] or not np.isfinite(data.numbers).all():
@@ -144,9 +204,13 @@ class _ConstantFirst(ConstantAttribute):
 LEARNER_RELATIONS = XIE_RELATIONS | name_relations(
     {
         "refit": Refit() >> SameLabels(),
+        "queried again": _QueriedAgain() >> SameLabels(),
+        "queried alone": _QueriedAlone() >> SameLabels(),
+        "queried backwards": _QueriedBackwards() >> SameLabels(),
         "sample order": _SampleOrder() >> SameLabels(),
         "label renaming": _RenamedLabels() >> _RenamedAlike(),
         "overruled": _OverruledCase() >> _AddedLabel(),
+        "contradicted row": _ContradictedRow() >> SameLabel(),
         "weights": _RowWeights() >> SameLabels(),
         "sparse": _SparseMatrix() >> SameLabels(),
         "constant column": _ConstantFirst() >> SameLabels(),

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..._tables import read_rows
 from ...errors import DataError
+from ...systems.traits import LearnerKind
 from .requirement import EstimatorParameters, Requirement, RequirementTable, Strictness
 from .smoothing import STRONG_VAR_SMOOTHING
 
@@ -38,8 +39,8 @@ _PRIOR_PARAMETERS = ("weight_concentration_prior", "mean_prior", "covariance_pri
 class LearnerRow:
     """A learner of scikit-learn: the sections of the table that describe it."""
 
-    learner: str  # its class
-    kind: Literal["classifier", "clusterer"]
+    learner: str  # its class, or "any" and a kind: the learners of known libraries that have no row of their own
+    kind: LearnerKind
     sections: tuple[str, ...]
     exemption: str = ""  # from necessary relations, depending on the data: see exemptions.py
 
