@@ -70,7 +70,7 @@ def make_learner(name: str) -> Any:
 class Checking(Job):
     """A check of a learner with the relations of the study.
 
-    The inputs are those of ``dm.check(learner, seed=seed, ties="count")``, so each figure can be reproduced there.
+    The inputs are those of ``dm.check(learner, "random", seed=seed, ties="count")``, so each figure can be reproduced there.
     """
 
     subject: str
@@ -91,6 +91,7 @@ class Checking(Job):
         """Return the share of judged inputs that violate each relation, in percent."""
         report = check(
             make_learner(self.subject),
+            "random",
             relations=self.relations,
             inputs=self.inputs,
             seed=seed,

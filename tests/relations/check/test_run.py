@@ -180,7 +180,7 @@ def test_violations_of_necessary_relations_come_first(whole):
 
 
 def test_a_shrunk_violation_still_violates():
-    report = check(First(1), relations=["sample order"], shrink=True)
+    report = check(First(1), "random", relations=["sample order"], shrink=True)
     smallest, last = report.shrunk(0), report.shrunk(len(report.violations) - 1)
     assert smallest is report.shrunk(0) is report.examples["sample order"]
     for item in (smallest, last):
@@ -361,7 +361,7 @@ def relation(name, **methods):
 )
 def test_an_invalid_relation_is_named(methods, says):
     with pytest.raises(TestSystemError, match=says):
-        check(KNN(1), relations=[relation("own", **methods)], inputs=3)
+        check(KNN(1), "random", relations=[relation("own", **methods)], inputs=3)
 
 
 # -- learners and data of all kinds ----------------------------------------------------------------------------
@@ -852,7 +852,7 @@ def test_json_and_junit_agree_with_the_report(whole, tmp_path):
     assert described_names == set(whole.table.query("violated > 0")["relation"])
     assert "KNN" in whole.to_html(tmp_path / "page.html")
     assert "&lt;table" in whole._repr_html_()
-    assert repr(whole).startswith("CheckReport(KNN(k=3): all 13 necessary relations hold")
+    assert repr(whole).startswith("CheckReport(KNN(k=3): all 16 necessary relations hold")
 
 
 # -- wrong use -------------------------------------------------------------------------------------------------
@@ -878,7 +878,7 @@ def test_json_and_junit_agree_with_the_report(whole, tmp_path):
         ((print,), {}, ArgumentError, "Random data are for learners"),
         ((print, NUMBERS, "MR-0"), {"target": "y"}, ModelError, "'MR-0' is about learners"),
         ((object(), NUMBERS), {}, ModelError, "cannot be tested"),
-        ((LinearRegression(),), {}, ArgumentError, "LinearRegression learns numbers"),
+        ((LinearRegression(), "random"), {}, ArgumentError, "LinearRegression learns numbers"),
         ((KNN(1),), {"inputs": 0}, ArgumentError, "'inputs' parameter of check"),
         ((KNN(1),), {"rows": 0}, ArgumentError, "'rows' parameter of check"),
         ((KNN(1),), {"seed": -1}, ArgumentError, "'seed' parameter of check"),

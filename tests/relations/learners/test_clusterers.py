@@ -25,7 +25,7 @@ from datamorphic.space.partition import RowPartition
 from datamorphic.systems.clusterer import Clusterer
 
 ROWS = np.array([[0.0, 1.0], [0.5, 1.0], [8.0, 3.0], [8.0, 3.5], [4.0, 9.0]])
-CLUSTERERS = [name for name, row in read_learners().items() if row.kind == "clusterer"]
+CLUSTERERS = [name for name, row in read_learners().items() if row.kind == "clusterer" and " " not in name]
 CLUSTERS = RowPartition([0, 0, 1, 1, -1])
 
 

@@ -225,7 +225,7 @@ class CheckOptions(ModelOptions):
                 inputs=TrainingSource.of(
                     expand_arrays(data), target, self.rows, self.inputs, seed, model if clusters else None
                 ),
-                random_data=data if is_random(data) else "",
+                random_data=str(data) if is_random(data) else "",
                 drive=execution.drive,
                 like=self.like,
             )

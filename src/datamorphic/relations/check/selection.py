@@ -57,7 +57,7 @@ def select_relations(
         refuse_random_data(model)
     if isinstance(data, str) and not random_data:
         raise ArgumentError(f"data must be a frame, the path of a CSV or Parquet file, or 'random'. Got {data!r}.")
-    if learns and data == RANDOM_DATA and is_regressor(model):
+    if learns and isinstance(data, str) and data == RANDOM_DATA and is_regressor(model):
         raise ArgumentError(
             f"The random data of Xie et al. (2011) have labels, but {type(model).__name__} learns numbers. Use data='mixed', or "
             "give data, and the column of the numbers as target=."

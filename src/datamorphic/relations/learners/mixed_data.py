@@ -16,8 +16,8 @@ import numpy as np
 from ..._lazy import pd
 from ..._text import format_percent, pluralise
 from ...space.labels import to_object_array
-from ...systems.traits import LearnerTraits
 from ...systems.training import Array, Floats, Training
+from ...systems.traits import LearnerTraits
 from .sampling import MAX_TRAINING_ROWS, MIN_ROW_LIMIT, RANDOM_VALUE_HIGH, RANDOM_VALUE_LOW
 
 CASES_PER_MIXED_SET = 5
@@ -125,7 +125,9 @@ class MixedSampler:
         counts, shares = zip(*CLASS_COUNT_SHARES.items(), strict=True)
         count = 2 if self.traits.two_classes else int(rng.choice(counts, p=shares))
         if rng.random() < LEARNABLE_SHARE:
-            codes = np.argmax(scaled @ rng.normal(size=(x.shape[1], count)) + 0.3 * rng.normal(size=(rows, count)), axis=1)
+            codes = np.argmax(
+                scaled @ rng.normal(size=(x.shape[1], count)) + 0.3 * rng.normal(size=(rows, count)), axis=1
+            )
         else:
             codes = rng.integers(count, size=rows)
         if rows > 2 and rng.random() < RARE_CLASS_SHARE:
@@ -150,7 +152,7 @@ class MixedSampler:
     def _remove_cells(self, rng: Rng, numbers: Floats) -> Floats:
         if not self.traits.accepts_missing or rng.random() >= MISSING_SHARE:
             return numbers
-        columns = rng.random(numbers.shape[1]) < MISSING_COLUMN_SHARE
+        columns = np.asarray(rng.random(numbers.shape[1]) < MISSING_COLUMN_SHARE)
         columns[rng.integers(len(columns))] = True
         shares = np.where(columns, rng.uniform(*MISSING_CELLS_SHARE, len(columns)), 0)
         return np.where(rng.random(numbers.shape) < shares, np.nan, numbers)
@@ -199,7 +201,9 @@ def describe_mixed_data(sampler: MixedSampler) -> str:
     ]
     if traits.kind != "regressor":
         extras.append(("a class with one row", RARE_CLASS_SHARE))
-        kinds = [kind for kind, accepted in (("text", form.text_labels), ("whole numbers", form.number_labels)) if accepted]
+        kinds = [
+            kind for kind, accepted in (("text", form.text_labels), ("whole numbers", form.number_labels)) if accepted
+        ]
         target = f"labels are {' or '.join(kinds)}"
     else:
         target = "targets are numbers"

@@ -14,8 +14,8 @@ from ..._text import pluralise
 from ..._validation import validate_choice
 from ...systems.clusterer import find_cluster_count
 from ...systems.learner import find_parameter_values, is_regressor
-from ...systems.traits import LearnerTraits, read_traits
 from ...systems.training import Array, Floats, Places, Training, TrainingBatch
+from ...systems.traits import LearnerTraits, read_traits
 from ..algebra.base import INAPPLICABLE, VIOLATED, JudgedCases, Mask
 from .base import LearnerRelation
 from .necessity import STRICTNESS

@@ -1,0 +1,162 @@
+"""Check all learners of scikit-learn, XGBoost, LightGBM, CatBoost, imbalanced-learn and InterpretML with the relations that must hold.
+
+``python -m benchmarks.learners`` prints a table: a verdict per learner, or one sentence that says why there is none. Names of learners
+after the command check only these.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+import datamorphic as dm
+
+OTHER_LIBRARIES = {
+    "xgboost": ("XGBClassifier", "XGBRegressor", "XGBRFClassifier", "XGBRFRegressor", "XGBRanker"),
+    "lightgbm": ("LGBMClassifier", "LGBMRegressor", "LGBMRanker"),
+    "catboost": ("CatBoostClassifier", "CatBoostRegressor"),
+    "imblearn.ensemble": (
+        *(
+            "BalancedBaggingClassifier",
+            "BalancedRandomForestClassifier",
+            "EasyEnsembleClassifier",
+            "RUSBoostClassifier",
+        ),
+    ),
+    "interpret.glassbox": (
+        *("ExplainableBoostingClassifier", "ExplainableBoostingRegressor", "LogisticRegression", "ClassificationTree"),
+    ),
+}
+QUIET_PARAMETERS = {"LGBM": {"verbosity": -1}, "CatBoost": {"verbose": 0, "allow_writing_files": False}}
+
+
+@dataclass(kw_only=True)
+class LearnerVerdict:
+    """What the relations that must hold say about a learner."""
+
+    name: str
+    library: str
+    verdict: str
+    necessary: int = 0  # relations
+    judged: int = 0  # cases of necessary relations
+    violated: int = 0
+    seconds: float = 0.0
+
+
+def iterate_learners() -> Iterator[tuple[str, str, Any]]:
+    """Yield library, name and learner with its default parameters; the error instead of a learner that cannot be made."""
+    from sklearn.linear_model import LogisticRegression, Ridge
+    from sklearn.utils import all_estimators
+
+    for name, kind in all_estimators():
+        for arguments in (
+            {},
+            {"estimator": LogisticRegression()},
+            {"estimator": Ridge()},
+            *_list_special_parameters(name),
+        ):
+            try:
+                learner = kind(**arguments)
+            except TypeError:
+                continue
+            if not _misfits(name, arguments):
+                yield "sklearn", name, learner
+                break
+        else:
+            yield "sklearn", name, None
+    for library, names in OTHER_LIBRARIES.items():
+        try:
+            module = importlib.import_module(library)
+        except ImportError as error:
+            print(f"{library} is left out: {error}", file=sys.stderr)
+            continue
+        for name in names:
+            quiet = next((values for prefix, values in QUIET_PARAMETERS.items() if name.startswith(prefix)), {})
+            yield library.partition(".")[0], name, getattr(module, name)(**quiet)
+
+
+def _misfits(name: str, arguments: dict[str, Any]) -> bool:
+    estimator = type(arguments.get("estimator")).__name__
+    return ("Regressor" in name and estimator == "LogisticRegression") or (
+        name == "SelfTrainingClassifier" and not arguments
+    )
+
+
+def _list_special_parameters(name: str) -> list[dict[str, Any]]:
+    from sklearn.linear_model import LogisticRegression, Ridge
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    logistic, tree = LogisticRegression(), DecisionTreeClassifier()
+    if name in ("StackingClassifier", "VotingClassifier"):
+        return [{"estimators": [("logistic", logistic), ("tree", tree)]}]
+    if name in ("StackingRegressor", "VotingRegressor"):
+        return [{"estimators": [("ridge", Ridge()), ("tree", DecisionTreeRegressor())]}]
+    if name in ("GridSearchCV", "HalvingGridSearchCV"):
+        return [{"estimator": logistic, "param_grid": {"C": [0.1, 1.0]}}]
+    if name in ("RandomizedSearchCV", "HalvingRandomSearchCV"):
+        return [{"estimator": logistic, "param_distributions": {"C": [0.1, 1.0]}, "n_iter": 2}]
+    return [
+        {"steps": [("scale", StandardScaler()), ("learn", logistic)]},
+        {"transformers": [("scale", StandardScaler(), [0])]},
+        {"transformer_list": [("scale", StandardScaler())]},
+        {"estimators": [("logistic", logistic)]},
+    ]
+
+
+def check_learner(library: str, name: str, learner: Any, inputs: int = 300) -> LearnerVerdict:
+    """Check one learner with the relations that must hold, on random data of many kinds."""
+    verdict = LearnerVerdict(name=name, library=library, verdict="")
+    if learner is None:
+        verdict.verdict = "it cannot be made without further parameters"
+        return verdict
+    start = time.perf_counter()
+    try:
+        report = dm.check(learner, relations="necessary", inputs=inputs, progress=False, shrink=False)
+    except dm.DatamorphicError as error:
+        verdict.verdict = " ".join(str(error).split())
+        return verdict
+    verdict.seconds = time.perf_counter() - start
+    verdict.verdict = report.headline
+    entries = [entry for entry in report.entries if entry.necessary]
+    verdict.necessary = len(entries)
+    verdict.judged = sum(entry.judged for entry in entries)
+    verdict.violated = sum(entry.violated for entry in entries)
+    for entry in entries:
+        if entry.violated or not entry.judged:
+            verdict.verdict += (
+                f"; {entry.relation}: {entry.violated} of {entry.judged}, {entry.format_messages()[:150]}"
+            )
+    return verdict
+
+
+def main(names: list[str]) -> None:
+    """Print the table."""
+    warnings.simplefilter("ignore")
+    verdicts = []
+    print(
+        "| library | learner | relations | judged cases | violated | seconds | verdict |\n|---|---|---|---|---|---|---|"
+    )
+    for library, name, learner in iterate_learners():
+        if names and name not in names:
+            continue
+        verdict = check_learner(library, name, learner)
+        verdicts.append(verdict)
+        figures = f"{verdict.necessary} | {verdict.judged:,} | {verdict.violated:,} | {verdict.seconds:.1f}"
+        print(f"| {library} | {name} | {figures} | {verdict.verdict} |", flush=True)
+    judged, violated = sum(verdict.judged for verdict in verdicts), sum(verdict.violated for verdict in verdicts)
+    seconds = [verdict.seconds for verdict in verdicts if verdict.judged]
+    print(
+        f"\n{len(verdicts)} learners, {len(seconds)} of them judged: {judged:,} cases of necessary relations, {violated:,} violations, "
+        f"median {median(seconds) if seconds else 0:.1f} s"
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
