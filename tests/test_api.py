@@ -90,6 +90,7 @@ GROUPS = {
         "Affine",
         "Box",
         "InputPattern",
+        "NumberRange",
         "OutputPattern",
         "Pattern",
         "image_relations",

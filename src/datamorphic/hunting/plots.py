@@ -17,11 +17,12 @@ from ..core.result import Measure
 from ..errors import ArgumentError
 from ..relations.algebra.base import VIOLATED, Mask
 from ..relations.algebra.box import Box, Floats
+from ..relations.algebra.domain import RangeDomain
 from ..relations.algebra.function import FunctionRelation
 from ..reporting.document import Drawing, Shape, TextLabel
 from ..reporting.panel import PLANE_GAP_PX, PLANE_SIDE_PX, STRIP_HEIGHT_PX, STRIP_WIDTH_PX, Panel, PanelItem
 from ..reporting.text import cut
-from ..systems.function_runner import COLUMN_LETTERS, FunctionRunner
+from ..systems.function_runner import COLUMN_LETTERS, FunctionRunner, call_by_name
 from .classify_region import Classification, classify
 from .generator_base import DomainLike, GroupBatch
 from .measures import FMeasures, estimate
@@ -78,8 +79,10 @@ def name_columns(relation: FunctionRelation | Box) -> tuple[str, ...]:
         return tuple(f"p{i}" for i in range(1, relation.width + 1))  # parameters, from which inputs are made
     names = []
     for i, box in enumerate(boxes, 1):
-        letters: Sequence[str] = COLUMN_LETTERS[: box.dimension]
-        if box.dimension > len(COLUMN_LETTERS):
+        letters: Sequence[str] = (
+            box.names if isinstance(box, RangeDomain) and box.named else COLUMN_LETTERS[: box.dimension]
+        )
+        if box.dimension > len(letters):
             letters = [f"x{j}" for j in range(1, box.dimension + 1)]
         names += [name if len(boxes) == 1 else f"{name}{i}" for name in letters]
     return tuple(names)
@@ -92,7 +95,7 @@ def sample_violations(
     validate_integer("n", "sample_violations", n, 1)
     rng = np.random.default_rng(validate_seed("seed", "sample_violations", seed))
     draws = np.concatenate([box.sample(n, rng) for box in relation.domain], axis=1)
-    runner = FunctionRunner(function)
+    runner = FunctionRunner(call_by_name(function, relation.names))
     all_answered = np.ones(n, dtype=bool)
 
     def query_inputs(inputs: list[Floats]) -> list[Any]:

@@ -13,7 +13,7 @@ from ..core.capability import capability
 from ..core.execute import Execution
 from ..errors import ArgumentError, Interrupted, OutOfBudget
 from ..relations.algebra.base import MetamorphicRelation, Relation
-from ..relations.algebra.function import FunctionRelation, read_columns
+from ..relations.algebra.function import FunctionRelation, find_argument_names, read_columns
 from ..relations.learners.base import LearnerRelation
 from ..runs.flow import Flow
 from ..runs.interrupts import Interrupts
@@ -21,7 +21,7 @@ from ..runs.progress import Progress
 from ..space.points import Points
 from ..space.space import Space
 from ..systems.base import Executor
-from ..systems.function_runner import FunctionRunner, name_columns
+from ..systems.function_runner import FunctionRunner, call_by_name, name_columns
 from .generators import make_generator
 from .loop import HuntMonitor, HuntSteps, Proposer, RoundRobin, Trial, judge_proposed
 from .options import HuntOptions, HuntSubject, RelationLike
@@ -104,8 +104,9 @@ class Hunter:
         """Run the trials against a function, in this process; a resumed run repeats them."""
         subject = self.execution.subject
         assert callable(subject.model)
-        runner = FunctionRunner(subject.model, self.options.name or getattr(subject.model, "name", None))
         relations = resolve_relations(subject, has_selector=self.options.selector is not None)
+        function = call_by_name(subject.model, find_argument_names(relations))
+        runner = FunctionRunner(function, self.options.name or getattr(subject.model, "name", None))
         proposer = make_proposer(relations, self.options, has_space=False)
         _set_answerer(proposer, lambda parts: [runner(part)[0] for part in parts])
 
@@ -318,6 +319,8 @@ def make_proposer(relations: Sequence[FunctionRelation], options: HuntOptions, *
 
 
 def _name_columns(relation: FunctionRelation) -> tuple[str, ...]:
-    """Return names for the inputs of a function: letters, or numbers if many."""
+    """Return names for the inputs of a function: those of the relation, else letters, or numbers if many."""
+    if relation.names:
+        return relation.names
     width = relation.follow_domains()[0].dimension if relation.follow_ups else relation.domain[0].dimension
     return name_columns(width)

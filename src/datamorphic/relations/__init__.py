@@ -10,6 +10,7 @@ from .._lazy import list_modules, make_getattr
 if TYPE_CHECKING:
     from .algebra.box import Affine as Affine
     from .algebra.box import Box as Box
+    from .algebra.domain import NumberRange as NumberRange
     from .catalogue.image import image_relations as image_relations
     from .catalogue.image import sequence_relations as sequence_relations
     from .catalogue.routes import route_relations as route_relations
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _MODULES = list_modules(
     {
         "algebra.box": "Affine Box",
+        "algebra.domain": "NumberRange",
         "catalogue.image": "image_relations sequence_relations",
         "catalogue.routes": "route_relations",
         "catalogue.search": "search_relations",

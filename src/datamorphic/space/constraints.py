@@ -536,8 +536,16 @@ class LinearEquality(Constraint):
         return space[name].step * max(ratios, default=0.0)
 
     def settle(self, space: FeatureSpace, codes: Codes, rng: np.random.Generator) -> None:
-        """Compute one feature from the others."""
+        """Compute one feature from the others; a sum of many parts that leaves nothing for it is scaled instead."""
         self.repair(space, codes, np.zeros(codes.shape, dtype=bool), *find_limits(space, codes.shape))
+        is_sum = all(
+            factor > 0 and space[name].kind == "continuous" and space[name].low >= 0 for name, factor in self.terms
+        )
+        if is_sum and self.constant > 0:
+            residuals, rounding = self._compute_residuals(space, codes)
+            rows = np.flatnonzero(residuals > rounding)
+            for j in self._locate(space):
+                codes[rows, j] *= self.constant / (residuals[rows] + self.constant)
 
     def repair(self, space: FeatureSpace, codes: Codes, changed: Mask, lows: Codes, highs: Codes) -> None:
         """Compute a feature that was not changed from the others: real numbers first, since they can take any value."""

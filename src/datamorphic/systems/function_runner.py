@@ -147,7 +147,7 @@ class NumericFunction(Executor):
 
     def __init__(self, function: Callable[..., Any], space: Space, name: str | None = None) -> None:
         self._runner = FunctionRunner(function, name)
-        self.name, self.space = self._runner.name, space
+        self.name, self.space, self.width = self._runner.name, space, len(space)
 
     def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
         """Call the function; a row on which it fails has no answer."""
@@ -159,6 +159,34 @@ class NumericFunction(Executor):
             outputs.status[failed_rows] = Status.ERROR
             outputs.messages.update(dict.fromkeys(failed_rows.tolist(), self._runner.most_frequent_message))
         return outputs
+
+
+def call_by_name(function: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
+    """Return a function that takes arguments in the order of their names.
+
+    It is called with keywords if it has parameters of these names, in whatever order, else in the order of the names.
+    """
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # a compiled function
+        return function
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+    by_keyword = [name for name, parameter in parameters.items() if parameter.kind is not parameter.POSITIONAL_ONLY]
+    if not names or (not takes_any and not set(names) <= set(by_keyword)):
+        return function
+    return KeywordFunction(function, tuple(names))
+
+
+class KeywordFunction:
+    """A function that is called with its arguments by name."""
+
+    def __init__(self, function: Callable[..., Any], names: tuple[str, ...]) -> None:
+        self.function, self.names = function, names
+        self.name = str(getattr(function, "__name__", None) or getattr(function, "name", "function"))
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the function."""
+        return self.function(**dict(zip(self.names, arguments, strict=True)))
 
 
 def name_inputs(function: Callable[..., Any], count: int) -> tuple[str, ...]:

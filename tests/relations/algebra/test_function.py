@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 import datamorphic as dm
 from datamorphic import FunctionRelation
 from datamorphic.errors import ArgumentError, TestSystemError
-from datamorphic.relations import Affine, Box
+from datamorphic.relations import Affine, Box, NumberRange
 from datamorphic.relations.algebra.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
 from support.cases import in_one_test
 
@@ -451,3 +452,154 @@ def test_relations_as_text():
     assert repr(relation) == "FunctionRelation('twice', 1-1)"
     assert "doubled" in str(relation)
     assert "(0, 1)" in str(relation)
+
+
+# -- named arguments ----------------------------------------------------------------------------------------------------
+
+
+def rise(x, a, b):
+    return a * x + b
+
+
+DOUBLED = FunctionRelation(
+    name="doubled",
+    domain={"x": (-3, 3), "a": NumberRange(0.1, 10, scale="log"), "b": range(10)},
+    follow_up=lambda a: {"a": 2 * a},
+    equal=lambda x, y: (y[1] - x[1]["b"], 2 * (y[0] - x[0]["b"])),
+    relative=1e-9,
+    absolute=1e-12,
+)
+
+
+def test_named_arguments_change_one_of_them():
+    drawn = DOUBLED.draw_sources(200, RNG)
+    assert DOUBLED.names == ("x", "a", "b")
+    assert (drawn[:, 2] == np.rint(drawn[:, 2])).all()
+    assert 0.3 < (drawn[:, 1] < 1).mean() < 0.7
+    (follow_up,) = DOUBLED.follow_inputs(DOUBLED.follow(drawn))
+    assert np.array_equal(follow_up, drawn * [1, 2, 1])
+    assert verdicts(DOUBLED, rise, drawn) == [H] * 200
+    assert V in verdicts(DOUBLED, lambda x, a, b: a * x + b + (x > 2), drawn)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [rise, lambda b, a, x: rise(x, a, b), lambda **named: rise(**named), lambda b, *, x, a: rise(x, a, b)],
+    ids=["in order", "in another order", "any keywords", "keywords only"],
+)
+def test_functions_get_named_arguments_by_name(function):
+    report = dm.check(function, relations=DOUBLED)
+    assert report.passed, report.describe()
+    assert dm.hunt(function, DOUBLED, budget=200, seed=1).passed
+
+
+def test_functions_of_other_names_get_arguments_in_order():
+    assert dm.check(lambda p, q, r: p * q + r, relations=DOUBLED).passed
+    assert not dm.check(lambda p, q, r: q * q + r, relations=DOUBLED).passed
+
+
+def test_a_follow_up_may_take_all_arguments_as_a_dict_or_return_rows():
+    for change in (lambda row: {"a": 2 * row["a"]}, lambda x, a, b: np.column_stack([x, 2 * a, b])):
+        relation = replace(DOUBLED, follow_up=change)
+        assert verdicts(relation, rise, DOUBLED.draw_sources(50, RNG)) == [H] * 50
+
+
+def test_several_named_sources_come_as_dicts():
+    relation = FunctionRelation(
+        name="sum",
+        domain={"x": (0, 1), "y": (0, 1)},
+        sources=2,
+        follow_up=lambda p, q: {"x": p["x"] + q["x"], "y": p["y"] + q["y"]},
+        equal=lambda x, y: (y[2], y[0] + y[1]),
+    )
+    report = dm.check(lambda x, y: 3 * x - y, relations=relation)
+    assert report.passed, report.describe()
+    assert dm.check(lambda x, y: x * y, relations=relation).faults
+
+
+def test_changes_of_unknown_arguments_are_refused():
+    relation = replace(DOUBLED, follow_up=lambda a: {"c": a})
+    with pytest.raises(TestSystemError, match="changes 'c', which is no argument"):
+        relation.follow(DOUBLED.draw_sources(3, RNG))
+    with pytest.raises(ArgumentError, match="make_inputs does not know"):
+        replace(DOUBLED, make_inputs=lambda x: x)
+    other = replace(DOUBLED, name="other", domain={"x": (0, 1), "c": (0, 1), "b": (0, 1)}, follow_up=lambda x: {"x": x})
+    with pytest.raises(ArgumentError, match="name the arguments of the function in different ways"):
+        dm.check(rise, relations=[DOUBLED, other])
+
+
+# -- tolerances that are numbers ----------------------------------------------------------------------------------------
+
+
+def test_relative_and_absolute_numbers_allow_the_greater_difference():
+    pairs = ([1.0, 1.0, 0.0, 0.0, 1e6, np.inf], [1 + 5e-10, 1 + 5e-9, 5e-13, 5e-12, 1e6 + 1e-4, np.inf])
+    assert judged(*pairs, relative=1e-9, absolute=1e-12) == [H, V, H, V, H, U]
+    assert judged(*pairs, relative=1e-9) == [H, V, V, V, H, U]
+    assert judged(*pairs, absolute=1e-8) == [H, H, H, H, V, U]
+    assert judged(*pairs, relative=1e-9, absolute=1e-12, at_most=lambda x, y: (y[1], y[0])) == [H, V, H, V, H, U]
+
+
+def test_tolerances_are_numbers_of_one_kind():
+    with pytest.raises(ArgumentError, match="two tolerances"):
+        judged([1], [1], relative=1e-9, tolerance=0.1)
+    for name, value in (("relative", -1.0), ("absolute", np.inf), ("absolute", True), ("relative", "1e-9")):
+        with pytest.raises(ArgumentError, match=name):
+            judged([1], [1], **{name: value})
+    assert replace(DOUBLED).with_tolerance(0.5).allowance == (0.0, 0.5)
+
+
+def test_reports_show_both_sides_and_the_tolerance():
+    report = dm.check(lambda x, a, b: a * a * x + b, relations=DOUBLED)
+    text = report.shrunk(0).describe()
+    assert "should be equal to" in text
+    assert "(up to 1e-09 of the greater side or 1e-12)" in text
+    assert report.shrunk(0).example.case["a"] == round(report.shrunk(0).example.case["a"], 1)  # a plain number
+
+
+# -- answers ------------------------------------------------------------------------------------------------------------
+
+
+def test_errors_inside_the_domain_are_a_finding_with_the_plainest_input():
+    def fragile(x, a, b):
+        if a < 0.2 and x < -1:
+            raise ZeroDivisionError("float division by zero")
+        return rise(x, a, b)
+
+    report = dm.check(fragile, relations=DOUBLED)
+    assert [entry.relation for entry in report.faults] == ["answers"]
+    example = report.shrunk(0)
+    assert "ZeroDivisionError: float division by zero" in example.describe()
+    assert all(float(f"{value:.2g}") == value for value in example.example.case.values())
+
+
+def test_answers_that_are_no_numbers_are_a_finding_unless_they_are_declared():
+    relation = FunctionRelation(name="even", domain=(-2, 2), follow_up=lambda x: -x)
+
+    def root(x):
+        return np.sqrt(1 - x * x)
+
+    report = dm.check(root, relations=relation)
+    assert [entry.relation for entry in report.faults] == ["answers"]
+    assert not report.passed
+    assert dm.check(root, relations=replace(relation, answers="any")).passed
+    assert dm.check(root, relations=replace(relation, domain=(-1, 1))).passed
+
+
+def test_infinite_answers_are_a_finding_where_finite_ones_are_promised():
+    relation = FunctionRelation(name="even", domain=(-2, 2), follow_up=lambda x: -x)
+
+    def pole(x):
+        return np.where(np.abs(x) < 0.1, np.inf, 1 / np.maximum(np.abs(x), 0.01))
+
+    assert dm.check(pole, relations=relation).passed
+    report = dm.check(pole, relations=replace(relation, answers="finite"))
+    assert [entry.relation for entry in report.faults] == ["answers"]
+    with pytest.raises(ArgumentError, match="answers"):
+        replace(relation, answers="none")
+
+
+def test_hunts_say_which_groups_had_no_number():
+    relation = FunctionRelation(name="even", domain=(-2, 2), follow_up=lambda x: -x)
+    hunt = dm.hunt(lambda x: np.sqrt(1 - x * x), relation, budget=100)
+    assert hunt.passed
+    assert "could not be judged" in "".join(hunt.notes)

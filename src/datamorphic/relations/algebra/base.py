@@ -65,10 +65,11 @@ class JudgedGroups(JudgedCases):
     types: npt.NDArray[Any] | None = (
         None  # the type of each violation, empty for other groups; None if there are no types
     )
+    alone: bool = False  # whether answers are judged by themselves, so that the follow-ups are the source cases
 
     def take(self, rows: RowSelection) -> Self:
         """Return some of the groups."""
-        parts = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "batch"}
+        parts = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in ("batch", "alone")}
         return replace(self, **{name: _take_rows(part, rows) for name, part in parts.items()})
 
     def count_types(self) -> dict[str, int]:
@@ -113,6 +114,7 @@ class MetamorphicRelation:
     statement: str = ""
     necessary: bool = True
     robustness: bool = False
+    reason: str = ""  # why it is necessary or not, if there is more to say than that it was declared
     needs: tuple[str, ...] = ()  # the assumptions, as sentences
     domain_noun: ClassVar[str] = ""  # the systems that it is about, for its description
     input_noun: ClassVar[str] = ""  # what its inputs and outputs are, as an assumption

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
@@ -12,15 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._deprecation import deprecated, rename_keywords
-from ..._validation import check_types, is_number, reject, validate_integer
+from ..._text import format_short
+from ..._validation import check_types, is_number, reject, validate_choice, validate_integer
 from ...errors import ArgumentError, TestSystemError
 from ...runs.flow import Flow, Query
 from ...space.features import Continuous
 from ...space.outputs import Outputs
-from ...space.points import Points
+from ...space.points import Batch, Points
 from ...space.space import Space
 from ...systems.base import Executor
-from ...systems.function_runner import NumericFunction, make_number_space, name_inputs
+from ...systems.function_runner import NumericFunction, call_by_name, make_number_space, name_inputs
 from .base import (
     HOLDS,
     INAPPLICABLE,
@@ -35,13 +36,31 @@ from .base import (
     validate_booleans,
 )
 from .box import NUMBER, Affine, Box, Floats
+from .domain import RangeDomain, parse_domain
 
 DEFAULT_TOLERANCE = 1e-6
 MAX_SOURCES = 1000
+ANSWER_KINDS = ("numbers", "finite", "any")  # what functions may answer inside a domain
 EQUAL, AT_MOST, LESS = "equal", "at_most", "less"
 DOMAIN_SAMPLE_SIZE = 4096  # points from which a domain that is not declared is estimated
 ColumnList = list[Any]
 SidesFunction = Callable[[ColumnList, ColumnList], tuple[Any, Any]]
+
+
+class Allowance(NamedTuple):
+    """By how much two sides may differ: by a share of the greater one, or by a number, whichever allows more."""
+
+    relative: float
+    absolute: float
+
+    def __str__(self) -> str:
+        parts = [f"{self.relative:g} of the greater side"] if self.relative else []
+        return " or ".join([*parts, f"{self.absolute:g}"] if self.absolute or not parts else parts)
+
+    def measure(self, magnitude: Floats) -> Floats:
+        """Return the allowed difference of each pair of sides; none for infinite numbers."""
+        finite = np.where(np.isfinite(magnitude), magnitude, 0.0)
+        return np.where(np.isfinite(magnitude), np.maximum(self.relative * finite, self.absolute), 0.0)
 
 
 class Comparison(NamedTuple):
@@ -73,11 +92,14 @@ class FunctionRelation(SystemRelation):
     ----------
     name : str
         The name in reports and commands.
-    domain : pair, pairs, Box or Space
-        The limits between which source inputs are drawn; a sequence of boxes for several sources with different limits.
+    domain : pair, pairs, mapping, Box or Space
+        The limits between which source inputs are drawn; a sequence of boxes for several sources with different limits. A
+        mapping of names to limits, such as ``{"x": (-3, 3), "n": range(1, 10)}``, or to a `NumberRange`, names the arguments.
     follow_up : Affine or callable, or a sequence of them
         Makes a follow-up from the sources. A function of the sources, in order; with `uses_outputs` also of the keyword
-        ``outputs``, the outputs of the sources.
+        ``outputs``, the outputs of the sources. If arguments have names and there is one source, it is a function of the
+        arguments that it needs, and returns those that change: ``lambda a: {"a": 2 * a}``. Of several sources, it gets
+        a dict of arguments each.
     equal, at_most, less : callable, optional
         A function of ``(x, y)`` that returns two sides: they must be equal, or the first at most the second, or less
         than it. Without any of these, and without `expects`, all outputs must be equal.
@@ -99,6 +121,16 @@ class FunctionRelation(SystemRelation):
         Whether follow-ups depend on the outputs of the sources; whether every correct function satisfies the relation.
     tolerance, relative : float, bool
         The allowed difference of two sides; if `relative`, as a share of the greater one.
+    relative, absolute : float
+        Numbers instead of `tolerance`: the difference may be `relative` times the greater side, or `absolute`, whichever
+        allows more.
+    constraints : sequence, optional
+        What inputs satisfy if arguments have names: ``["a <= b", "a + b + c == 1"]``, or functions of a frame.
+    answers : {"numbers", "finite", "any"}
+        What the function must answer inside the domain, which `check` examines, too: anything but NaN, finite numbers, or
+        anything at all.
+    reason : str
+        Why every correct function satisfies it.
 
     Examples
     --------
@@ -124,14 +156,24 @@ class FunctionRelation(SystemRelation):
     follow_domain: Any = None
     uses_outputs: bool = False
     tolerance: float = DEFAULT_TOLERANCE
-    relative: bool = False
+    relative: bool | float = False
     necessary: bool = True
+    absolute: float | None = None
+    constraints: Any = ()
+    answers: str = ANSWER_KINDS[0]
+    reason: str = ""
 
     def __post_init__(self) -> None:
         owner = f"the relation {self.name!r}"
         validate_integer("sources", owner, self.sources, 1, MAX_SOURCES)
-        if not is_number(self.tolerance) or not 0 <= float(self.tolerance) < np.inf:
-            reject("tolerance", owner, "a finite number, 0 or more", self.tolerance)
+        validate_choice("answers", owner, self.answers, ANSWER_KINDS)
+        for role in ("tolerance", "relative", "absolute"):
+            number = getattr(self, role)
+            is_valid = number is None if role == "absolute" else isinstance(number, bool | np.bool_)
+            if not is_valid and (not is_number(number) or not 0 <= float(number) < np.inf):
+                reject(role, owner, "a finite number, 0 or more", number)
+        if self.has_numeric_tolerance and self.tolerance != DEFAULT_TOLERANCE:
+            raise ArgumentError(f"{owner} has two tolerances. Give relative= and absolute= as numbers, or tolerance=.")
         if sum(side is not None for side in (self.equal, self.at_most, self.less, self.expects)) > 1:
             raise ArgumentError(f"{owner} has several conditions. Give only one of equal, at_most, less and expects.")
         changes = self.follow_up if isinstance(self.follow_up, list | tuple) else [self.follow_up]
@@ -139,7 +181,9 @@ class FunctionRelation(SystemRelation):
             reject("follow_up", owner, "an Affine, a function of the sources, or several of these", self.follow_up)
         object.__setattr__(self, "follow_up", tuple(changes))
         several = isinstance(self.domain, list | tuple) and all(isinstance(part, Box) for part in self.domain)
-        boxes = tuple(self.domain) if several else (Box.of(self.domain, owner),) * self.sources
+        constraints = [self.constraints] if isinstance(self.constraints, str) else list(self.constraints)
+        boxes = tuple(self.domain) if several else (parse_domain(self.domain, constraints, owner),) * self.sources
+        object.__setattr__(self, "constraints", ())  # they are part of the domain from now on
         if len(boxes) != self.sources:
             raise ArgumentError(
                 f"{owner} has {self.sources} source(s) but {len(boxes)} domain(s). Give one per source, or one for all."
@@ -154,6 +198,10 @@ class FunctionRelation(SystemRelation):
                     f"{self.sources} source(s) have {self.width} in all. Give it one column per number."
                 )
         if self.make_inputs is not None:
+            if self.names:
+                raise ArgumentError(
+                    f"{owner} has named arguments, which make_inputs does not know. Give limits without names."
+                )
             self._validate_arity("make_inputs", self.make_inputs, owner)
         if self.follow_domain is not None:
             object.__setattr__(self, "follow_domain", self._to_follow_boxes(owner))
@@ -164,12 +212,24 @@ class FunctionRelation(SystemRelation):
             signature = inspect.signature(function)
         except (TypeError, ValueError):
             return  # functions of NumPy have no signature
+        if self._list_keywords(signature):
+            return
         keywords: dict[str, Any] = {"outputs": []} if self.uses_outputs and role == "follow_up" else {}
         try:
             signature.bind(*range(self.sources), **keywords)
         except TypeError as error:
             note = " and the keyword 'outputs'" if keywords else ""
             raise ArgumentError(f"{role} of {owner} must accept its {self.sources} source(s){note}: {error}.") from None
+
+    def _list_keywords(self, signature: inspect.Signature) -> list[str]:
+        """Return the named arguments that a function of a single source takes as keywords; none if it takes a dict."""
+        if not self.names or self.sources > 1:
+            return []
+        parameters = signature.parameters.values()
+        if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+            return list(self.names)
+        names = [parameter.name for parameter in parameters if parameter.name != "outputs"]
+        return names if set(names) <= set(self.names) else []
 
     def _to_follow_boxes(self, owner: str) -> tuple[Box, ...]:
         follow_domain, changes = self.follow_domain, self.follow_up
@@ -200,6 +260,25 @@ class FunctionRelation(SystemRelation):
     def follow_ups(self) -> int:
         """The number of follow-ups per group."""
         return len(self.follow_up)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the arguments; empty if inputs are arrays of columns without names."""
+        box = self.domain[0]
+        return box.names if isinstance(box, RangeDomain) and box.named else ()
+
+    @property
+    def has_numeric_tolerance(self) -> bool:
+        """Whether the tolerance was given as numbers, relative or absolute."""
+        return self.absolute is not None or not isinstance(self.relative, bool | np.bool_)
+
+    @property
+    def allowance(self) -> Allowance:
+        """By how much two sides may differ."""
+        if self.has_numeric_tolerance:
+            return Allowance(float(self.relative), float(self.absolute or 0.0))
+        tolerance = float(self.tolerance)
+        return Allowance(tolerance, 0.0) if self.relative else Allowance(0.0, tolerance)
 
     @property
     def width(self) -> int:
@@ -243,12 +322,9 @@ class FunctionRelation(SystemRelation):
 
     def follow(self, drawn: Floats, outputs: ColumnList | None = None) -> Floats:
         """Return the follow-up inputs side by side."""
-        parts = [_flatten(part.copy()) for part in self.split(drawn)]  # a function may change its arguments
-        keywords = {"outputs": outputs} if self.uses_outputs else {}
+        parts = [self._to_argument(part.copy()) for part in self.split(drawn)]  # a function may change its arguments
         inputs = [
-            change(drawn)
-            if isinstance(change, Affine)
-            else self._to_rows("follow_up", change(*parts, **keywords), len(drawn))
+            change(drawn) if isinstance(change, Affine) else self._change_inputs(change, parts, len(drawn), outputs)
             for change in self.follow_up
         ]
         if self.follow_domain is not None:
@@ -259,6 +335,31 @@ class FunctionRelation(SystemRelation):
                         f"has {box.dimension}."
                     )
         return np.concatenate(inputs, axis=1)
+
+    def _to_argument(self, part: Floats) -> Any:
+        """Return inputs as functions of the relation get them: a column, a matrix, or columns by name."""
+        return dict(zip(self.names, part.T, strict=True)) if self.names else _flatten(part)
+
+    def _change_inputs(
+        self, change: Callable[..., Any], parts: list[Any], count: int, outputs: ColumnList | None = None
+    ) -> Floats:
+        """Return a follow-up as rows."""
+        keywords: dict[str, Any] = {"outputs": outputs} if self.uses_outputs else {}
+        if not self.names:
+            return self._to_rows("follow_up", change(*parts, **keywords), count)
+        if names := self._list_keywords(inspect.signature(change)):
+            changed = change(**{name: parts[0][name] for name in names}, **keywords)
+        else:
+            changed = change(*parts, **keywords)
+        if not isinstance(changed, Mapping):
+            return self._to_rows("follow_up", changed, count)
+        if unknown := [name for name in changed if name not in self.names]:
+            raise TestSystemError(
+                f"follow_up of the relation {self.name!r} changes {unknown[0]!r}, which is no argument. There are: "
+                f"{', '.join(self.names)}."
+            )
+        columns = [np.broadcast_to(np.asarray(changed.get(name, parts[0][name]), float), count) for name in self.names]
+        return np.column_stack(columns)
 
     def follow_inputs(self, follow_ups: Floats) -> list[Floats]:
         """Return the follow-ups one by one."""
@@ -296,15 +397,16 @@ class FunctionRelation(SystemRelation):
                 f"Follow-ups of the relation {self.name!r} depend on outputs, so their domain cannot be derived. "
                 "Declare it: follow_domain=(low, high)."
             )
-        sample = source_box.sample(DOMAIN_SAMPLE_SIZE, np.random.default_rng(0))
-        sample[0], sample[1] = source_box.low, source_box.high
-        parts = [_flatten(part) for part in self.split(sample)]
+        sample = self.draw_sources(DOMAIN_SAMPLE_SIZE, np.random.default_rng(0))
+        if not self._has_domains:
+            sample[0], sample[1] = source_box.low, source_box.high
+        parts = [self._to_argument(part) for part in self.split(sample)]
         boxes = []
         for change in self.follow_up:
             if isinstance(change, Affine):
                 boxes.append(change.image(source_box))
                 continue
-            follow_ups = self._to_rows("follow_up", change(*parts), DOMAIN_SAMPLE_SIZE)
+            follow_ups = self._change_inputs(change, parts, DOMAIN_SAMPLE_SIZE)
             finite = follow_ups[np.isfinite(follow_ups).all(axis=1)]
             if not len(finite):
                 raise ArgumentError(
@@ -321,7 +423,7 @@ class FunctionRelation(SystemRelation):
 
     def within(self, domain: Any) -> FunctionRelation:
         """Return the relation with sources whose follow-ups stay in a domain ("fit")."""
-        box = Box.of(domain, f"the relation {self.name!r}")
+        box = parse_domain(domain, (), f"the relation {self.name!r}")
         if not self.affine or self.make_inputs is not None:
             raise ArgumentError(
                 f"Follow-ups of the relation {self.name!r} are not affine, so it is not known which sources keep them in a "
@@ -343,7 +445,10 @@ class FunctionRelation(SystemRelation):
                 f"No source of the relation {self.name!r} in {box} has its follow-ups there. Give another domain."
             )
         splits = np.cumsum([box.dimension] * self.sources)[:-1]
-        boxes = [Box(a, b, box.kind) for a, b in zip(np.split(low, splits), np.split(high, splits), strict=True)]
+        boxes = [
+            source.narrow(a, b) if isinstance(source, RangeDomain) else Box(a, b, box.kind)
+            for source, a, b in zip(self.domain, np.split(low, splits), np.split(high, splits), strict=True)
+        ]
         return replace(self, domain=tuple(boxes), follow_domain=None)
 
     # -- checking a system -------------------------------------------------------------------------------------
@@ -378,7 +483,19 @@ class FunctionRelation(SystemRelation):
 
     def with_tolerance(self, tolerance: float) -> FunctionRelation:
         """Return the relation with another tolerance."""
-        return replace(self, tolerance=tolerance)
+        is_relative = self.relative is True
+        return replace(self, tolerance=tolerance, relative=is_relative, absolute=None)
+
+    @property
+    def _has_domains(self) -> bool:
+        """Whether sources are not simply drawn between limits."""
+        return any(isinstance(box, RangeDomain) for box in self.domain)
+
+    def draw_sources(self, count: int, rng: np.random.Generator) -> Floats:
+        """Return the numbers of as many groups, drawn from the domains of the sources."""
+        if not self._has_domains:
+            return self.source_box.sample(count, rng)
+        return np.concatenate([box.sample(count, rng) for box in self.domain], axis=1)
 
     def draw_inputs(self, inputs: Points, rng: np.random.Generator) -> Points:
         """Return as many groups as there are inputs: points of their space, or the numbers that several sources are made of."""
@@ -387,7 +504,33 @@ class FunctionRelation(SystemRelation):
             box = self.source_box
             limits = zip(box.low.tolist(), box.high.tolist(), strict=True)
             space = Space([Continuous(f"drawn_{i}", low, high) for i, (low, high) in enumerate(limits, 1)])
-        return Points(space, self.source_box.sample(len(inputs), rng))
+        drawn = self.draw_sources(len(inputs), rng)
+        if self.sources == 1 and (order := self.find_order(space)):
+            drawn = drawn[:, order]
+        return Points(space, drawn)
+
+    def find_order(self, space: Space) -> list[int]:
+        """Return which column of the relation each column of a space is, if they are in another order; else nothing."""
+        if not self.names or self.names == space.names or set(self.names) != set(space.names):
+            return []
+        return [self.names.index(name) for name in space.names]
+
+    def explain_violation(self, groups: JudgedGroups) -> list[tuple[str, str]]:
+        """Return the two sides of the first group, and by how much they may differ."""
+        if self.expects is not None:
+            return []
+        first = groups.take(slice(0, 1))
+        pairs = [*(first.sources or [(first.source, first.before)]), (first.follow_up, first.after), *first.further]
+        x = [self._to_argument(_get_rows(batch, self.names)) for batch, _ in pairs]
+        y = [read_columns(outputs) for _, outputs in pairs]
+        sides = self.equal or self.at_most or self.less
+        if sides is None:
+            return [("allowed", f"a difference of {self.allowance}")] if self.has_numeric_tolerance else []
+        with np.errstate(all="ignore"):
+            left, right = (np.ravel(side)[0] for side in sides(x, y))
+        operator = "at most" if self.at_most else "less than" if self.less else "equal to"
+        allowed = "" if self.less else f" (up to {self.allowance})"
+        return [("sides", f"{format_short(left)} should be {operator} {format_short(right)}{allowed}")]
 
     def query_groups(self, drawn: Floats) -> Generator[Floats, tuple[Any, Mask], GroupAnswers]:
         """Yield inputs of the function, take their outputs and a mask of the answered ones, and judge the groups."""
@@ -407,8 +550,8 @@ class FunctionRelation(SystemRelation):
         For equal sides, the margin is the unused part of the tolerance. For an inequality, it is the difference of the sides.
         `answered` says which groups have all outputs.
         """
-        count = len(x[0])
-        x = [_flatten(column) for column in x]
+        count, rows = len(x[0]), x
+        x = [self._to_argument(np.reshape(column, (count, -1))) for column in x]
         complete = np.ones(count, dtype=bool) if answered is None else answered.copy()
         margin = np.full(count, np.nan)
         with np.errstate(all="ignore"):
@@ -424,8 +567,12 @@ class FunctionRelation(SystemRelation):
             if self.applies is not None:
                 applies = self.applies(x, y[: self.sources])
                 verdicts[~validate_booleans("applies", self.name, applies, count, "groups")] = INAPPLICABLE
+        if self._has_domains and self.make_inputs is None:
+            for box, inputs in zip(self.domain, rows, strict=False):
+                if isinstance(box, RangeDomain):
+                    verdicts[~box.accepts(inputs.reshape(count, -1))] = INAPPLICABLE
         if self.follow_domain is not None:
-            for box, inputs in zip(self.follow_domain, x[self.sources :], strict=True):
+            for box, inputs in zip(self.follow_domain, rows[self.sources :], strict=True):
                 verdicts[~box.contains(inputs.reshape(count, -1))] = INAPPLICABLE
         margin[verdicts != HOLDS] = np.nan
         return verdicts, margin
@@ -436,8 +583,7 @@ class FunctionRelation(SystemRelation):
             return _compare_labels(y, count)
         operator = AT_MOST if self.at_most else LESS if self.less else EQUAL
         pairs = [(y[0], outputs) for outputs in y[1:]] if sides is None else [sides(x, y)]
-        tolerance = float(self.tolerance)
-        parts = [_compare_numbers(pair, operator, tolerance, self.relative, count, self.name) for pair in pairs]
+        parts = [_compare_numbers(pair, operator, self.allowance, count, self.name) for pair in pairs]
         holds, margin, defined = (np.array(column) for column in zip(*parts, strict=True))
         return Comparison(np.asarray(holds.all(axis=0)), margin.min(axis=0), np.asarray(defined.all(axis=0)))
 
@@ -468,11 +614,12 @@ class _FittedFunctionRelation(SystemRelation):
         return self.relation.draw_inputs(inputs, rng)
 
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
-        steps, pairs = self.relation.query_groups(inputs.codes), []
+        order = self.relation.find_order(self.space)
+        steps, pairs = self.relation.query_groups(inputs.codes[:, np.argsort(order)] if order else inputs.codes), []
         try:
             codes = next(steps)
             while True:
-                batch = Points(self.space, codes)
+                batch = Points(self.space, codes[:, order] if order else codes)
                 outputs = yield Query(batch, note=self.name)
                 pairs += [
                     (batch.take(part), outputs.take(part))
@@ -512,8 +659,28 @@ def prepare_function(model: Any, relations: Sequence[MetamorphicRelation], has_i
     boxes = [box for box in boxes if box.dimension == boxes[0].dimension]
     low, high = np.min([box.low for box in boxes], axis=0), np.max([box.high for box in boxes], axis=0)
     whole = np.all([box.kind != NUMBER for box in boxes], axis=0)
-    names = name_inputs(model, boxes[0].dimension)
-    return NumericFunction(model, make_number_space(names, low, high, whole), getattr(model, "name", None))
+    names = find_argument_names(relations) or name_inputs(model, boxes[0].dimension)
+    space = make_number_space(names, low, high, whole)
+    return NumericFunction(call_by_name(model, find_argument_names(relations)), space, getattr(model, "name", None))
+
+
+def find_argument_names(relations: Sequence[object]) -> tuple[str, ...]:
+    """Return the names that relations have for the arguments of a function; none if they have none."""
+    named = [relation for relation in relations if isinstance(relation, FunctionRelation) and relation.names]
+    for relation in named[1:]:
+        if relation.names != named[0].names:
+            raise ArgumentError(
+                f"The relations {named[0].name!r} and {relation.name!r} name the arguments of the function in different ways: "
+                f"{', '.join(named[0].names)}, and {', '.join(relation.names)}. Give both the same names in the same order."
+            )
+    return named[0].names if named else ()
+
+
+def _get_rows(batch: Batch, names: tuple[str, ...]) -> Floats:
+    """Return cases as numbers, with the columns in the order of names if they have these."""
+    columns = batch.space.names if isinstance(batch, Points) else ()
+    rows = batch.codes if isinstance(batch, Points) else batch.frame.to_numpy(dtype=float)
+    return rows[:, [columns.index(name) for name in names]] if names and set(names) == set(columns) else rows
 
 
 def read_columns(outputs: Outputs) -> npt.NDArray[Any]:
@@ -574,9 +741,7 @@ def _compare_labels(outputs: list[Any], count: int) -> Comparison:
     return Comparison(holds, np.full(count, np.nan), defined)
 
 
-def _compare_numbers(
-    sides: tuple[Any, Any], operator: str, tolerance: float, relative: bool, count: int, name: str
-) -> Comparison:
+def _compare_numbers(sides: tuple[Any, Any], operator: str, allowance: Allowance, count: int, name: str) -> Comparison:
     """Compare two numeric sides."""
     a, b = (_to_numbers(side, count, name, operator) for side in sides)
     difference = a - b
@@ -584,14 +749,13 @@ def _compare_numbers(
     if operator == LESS:
         margin = np.where(difference < 0, -difference, np.minimum(-difference, -np.finfo(float).tiny))
         return Comparison((margin >= 0).all(axis=1), margin.min(axis=1), defined)
-    magnitude = np.maximum(np.abs(a), np.abs(b)) if relative else np.ones(difference.shape)
-    # no tolerance for infinite numbers
-    allowance = np.where(np.isfinite(magnitude), tolerance * np.where(np.isfinite(magnitude), magnitude, 0.0), 0.0)
+    magnitude = np.maximum(np.abs(a), np.abs(b)) if allowance.relative else np.ones(difference.shape)
+    allowed = allowance.measure(magnitude)
     if operator == AT_MOST:
-        margin = allowance - difference
+        margin = allowed - difference
     else:
         gap = np.abs(difference)
-        margin = np.where(allowance > 0, (allowance - gap) / np.maximum(allowance, 1e-300), -gap)
+        margin = np.where(allowed > 0, (allowed - gap) / np.maximum(allowed, 1e-300), -gap)
     return Comparison((margin >= 0).all(axis=1), margin.min(axis=1), defined)
 
 

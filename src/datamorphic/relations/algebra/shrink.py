@@ -28,6 +28,7 @@ Places = npt.NDArray[np.intp]
 #: Takes what to drop in each of several candidates, keeps the first that violates the relation, and returns its position.
 Attempt = Callable[[list[Places]], Flow[int | None]]
 MAX_BATCH_ROUNDS = 40
+DIGITS = (1, 2, 3, 4)  # to which numbers that were drawn are rounded, if the violation allows it
 MAX_TRAINING_ROUNDS = 60
 STRIDES = (1, 2)  # of the rows that are removed together, as long as some can be removed
 MAX_TRAINING_CANDIDATES = 40  # that are queried at once
@@ -111,12 +112,13 @@ def _shrink_case(
     best, case = violations.take(slice(row, row + 1)), inputs.codes[violations.rows[row]]
     answer_changes = not bool(best.before.same(best.after)[0])
     fixed_columns = [space.position(name) for name in relation.about if name in space.names]
+    goal = usual_values  # the values that a case gets
 
     def attempt(columns: list[Places]) -> Flow[int | None]:
         nonlocal best
         candidates = np.repeat(case[None, :], len(columns), axis=0)
         for candidate, usual_columns in zip(candidates, columns, strict=True):
-            candidate[usual_columns] = usual_values[usual_columns]
+            candidate[usual_columns] = goal[usual_columns]
         valid = np.ones(len(columns), dtype=bool)
         if plausible_space.keeps_constraints:
             valid = plausible_space.satisfied(candidates)
@@ -131,8 +133,28 @@ def _shrink_case(
 
     free = np.setdiff1d(np.flatnonzero(differs[row] & ~np.isnan(usual_values)), fixed_columns)
     with suppress(OutOfBudget):
-        yield from drop_elements(free, attempt)
+        case = _replace(case, goal, (yield from drop_elements(free, attempt)))
+        for digits in DIGITS if relation.draws_inputs else ():  # then its numbers are not those of anybody's data
+            goal = _round_numbers(case, digits, space)
+            rounded = yield from drop_elements(np.flatnonzero((goal != case) & ~np.isnan(case)), attempt)
+            case = _replace(case, goal, rounded)
     return best
+
+
+def _replace(case: Codes, values: Codes, columns: Places) -> Codes:
+    """Return a case with other values in some columns."""
+    case = case.copy()
+    case[columns] = values[columns]
+    return case
+
+
+def _round_numbers(case: Codes, digits: int, space: Space) -> Codes:
+    """Return the values of a case with fewer digits, within the limits of its features."""
+    rounded = case.copy()
+    for j, feature in enumerate(space.features):
+        if feature.kind in ("continuous", "integer") and np.isfinite(case[j]):
+            rounded[j] = min(max(float(f"{case[j]:.{digits}g}"), feature.low), feature.high)
+    return rounded
 
 
 def _shrink_batch(relation: SystemRelation, inputs: Points, violations: JudgedGroups, seed: int) -> Flow[JudgedGroups]:

@@ -64,7 +64,7 @@ class ModelRelationOutcome(RelationOutcome):
             "necessary": relation.necessary,
             "strictness": "class_exact",
             "robustness": relation.robustness,
-            "reason": REASONS["robustness" if relation.robustness else purpose],
+            "reason": relation.reason or REASONS["robustness" if relation.robustness else purpose],
             "size_noun": relation.size_noun,
             "sizes": self.sizes,
             "types": {} if self.groups is None else self.groups.count_types(),

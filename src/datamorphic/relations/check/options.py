@@ -23,7 +23,9 @@ from ...space.blocks import expand_arrays
 from ...space.frames import join_target
 from ...space.space import Space
 from ...systems.files import load_model, name_model
+from ...systems.function_runner import NumericFunction
 from ...systems.learner import Learner, format_learner
+from ..algebra.answers import find_answers_relation
 from ..algebra.base import MetamorphicRelation, SystemRelation
 from ..algebra.function import prepare_function
 from ..catalogue.registry import RelationsLike
@@ -254,13 +256,11 @@ class CheckOptions(ModelOptions):
         if isinstance(data, Space):  # inputs are drawn, changed, and made into frames
             refuse_many_rows(self.OWNER, "inputs", self.inputs, 4 * len(data))
         has_inputs = not is_random(data) or self.space is not None
+        system = prepare_function(model, relations, has_inputs)
+        if isinstance(system, NumericFunction) and (answers := find_answers_relation(relations, system.width)):
+            relations = [answers, *relations]
         subject = self.build_subject(
-            execution,
-            None if is_random(data) else data,
-            target,
-            model=prepare_function(model, relations, has_inputs),
-            seeds=self.inputs,
-            name=name,
+            execution, None if is_random(data) else data, target, model=system, seeds=self.inputs, name=name
         )
         return ModelSession(
             subject=subject,

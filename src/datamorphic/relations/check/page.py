@@ -148,7 +148,7 @@ def _build_relations_section(purpose: str, entries: list[RelationResult], meanin
     text = f"{meaning[:1].upper()}{meaning[1:]}. {pluralise(violated_count, 'relation')} of {len(entries)} violated."
     if not any(row[-1] for row in rows):  # all cases were judged
         columns, rows = columns[:-1], [row[:-1] for row in rows]
-    if {entry.about for entry in entries} == {"model"}:  # they have the same reason
+    if {entry.about for entry in entries} == {"model"} and len({entry.reason for entry in entries}) == 1:
         reason_column = columns.index("why it must hold, or need not")
         text += MODEL_RELATIONS_TEXTS[purpose]
         columns = columns[:reason_column] + columns[reason_column + 1 :]

@@ -346,6 +346,8 @@ class ModelViolation:
         first = self.groups.take(slice(0, 1))
         source, follow_up = _to_dicts(first)
         before, after = first.before.values[0], first.after.values[0]
+        if first.alone:
+            return Example(text=f"answer: {_format_answer(first.before)}", case=source, answer=_to_python(before))
         return Example(
             text=f"{split_statement(self.says)[0]}: {_format_value(before)} becomes {_format_value(after)}",
             case=source,
@@ -431,6 +433,8 @@ def list_example_parts(groups: JudgedGroups) -> list[tuple[str, str]]:
     source, follow_up = _to_dicts(first)
     changed_values = _find_changes(source, follow_up)
     format_changed = _format_marked if isinstance(first.source, Points) else _format_plain
+    if first.alone:
+        return [("case", _format_case(source)), ("answer", _format_answer(first.before))]
     before, after = (_format_value(outputs.values[0]) for outputs in (first.before, first.after))
     if before == after:
         before, after = before + _format_model_scores(first.before), after + _format_model_scores(first.after)
@@ -446,6 +450,11 @@ def list_example_parts(groups: JudgedGroups) -> list[tuple[str, str]]:
     if groups.batch is not None:
         lines.append(("among", pluralise(len(groups.batch), "row")))
     return lines
+
+
+def _format_answer(outputs: Outputs) -> str:
+    """Return the first answer, or the error in its place."""
+    return f"none: {outputs.messages[0]}" if 0 in outputs.messages else _format_value(outputs.values[0])
 
 
 def _list_group_parts(group: JudgedGroups) -> list[tuple[str, str]]:
