@@ -271,7 +271,9 @@ class Hunt(Result):
                 f"{int(counts[INAPPLICABLE]):,} to which the relation does not apply or whose follow-ups leave their "
                 "declared domain."
             )
-        elif self.function is not None and (undefined := int(self._count_verdicts()[:, UNDEFINED].sum())):
+        elif (
+            self.passed and self.function is not None and (undefined := int(self._count_verdicts()[:, UNDEFINED].sum()))
+        ):
             notes.append(
                 f"{pluralise(undefined, 'group')} could not be judged, for want of an answer that is a number. dm.check(function, "
                 "relations=relation) reports inputs inside the domain that have none."
