@@ -20,15 +20,22 @@ from ..runs.deadline import DeadlinePassed
 from ..runs.driver import CallCounter, drive
 from ..runs.flow import Budget, Flow
 from ..systems.base import Executor
-from .context import MAX_EXTRA_PART, BudgetClock, CheckContext, Limit
+from .context import MAX_EXTRA_PART, BudgetClock, CaseNeed, CheckContext, Limit
 from .labels import UNMATCHED_LABELS
+from .longer_budget import format_seconds
 from .outcome import UNFINISHED_REASONS, Outcome, OutcomeState, SkipReason
 
 MAX_DOUBTFUL_CERTAINTY = 0.6  # of findings about a system whose answers depend on how it is queried
 RETRY_REASONS: tuple[SkipReason, ...] = ("share too small", "budget spent")
 MAX_OVERTIME_SHARE = 0.25  # of the share of a check that looks at the clock, to finish what it has begun
 MIN_OVERTIME_SECONDS = 0.25
+FIRST_CHECK = "repeats"  # its result tells the others whether answers can be compared
 MIN_RETRY_PART = 0.5  # of what is left of the budget, for a check that was not completed
+SLOW_MAIN_CHECK, SLOW_MAIN_SHARE = "answers", 0.25  # of the budget of a slow system: most checks build on it
+MIN_SLOW_PART = 0.85  # of its budget, for what a check of a slow system queries at once
+MIN_TOP_UP_SHARE = 0.08  # of the whole budget: with less left, no check of a slow system gets more cases
+MAX_RETRY_PART = 0.85  # of what is left, before the checks of a slow system that come last
+MAX_TOP_UPS = 3
 MAX_EARLY_END_PART = 0.25  # of its share: a check that gives up sooner has only estimated the time it needs
 #: What `Check.find_skip_reason` returns if the result of a check that it needs is missing.
 MISSING_RESULT = "a check that it needs has no result"
@@ -56,6 +63,7 @@ class CheckBudget:
 
     budget: Budget  # the share of the check
     requested: bool = False  # by name: then it may take its time
+    is_slow: bool = False  # whether the system is slow: then little is left for later steps of a check
     clock: BudgetClock = field(default_factory=BudgetClock.start_new)  # of the audit
     counter: CallCounter = field(default_factory=CallCounter)  # the runs and model calls so far
     _start_seconds: float = field(init=False)
@@ -66,6 +74,8 @@ class CheckBudget:
     def remaining(self, part: float = 1.0) -> Budget:
         """Return a part of what is left of the budget; never nothing, so that a query can start."""
         seconds = runs = None
+        if self.is_slow:
+            part = max(part, MIN_SLOW_PART)
         if self.budget.seconds is not None:
             seconds = max(0.001, self.budget.seconds - (self.clock.seconds - self._start_seconds)) * part
         if self.budget.runs is not None:
@@ -231,57 +241,13 @@ def run_checks(
     A check that breaks does not stop the others. Ctrl-C ends the running check and skips those after it: then `is_stopped`
     returns True. `only` names the checks to run, all if it is empty; checks that they need run as well.
     """
-    requested_names = set(only)
-    only = [*only, *(name for check in checks if check.name in only for name in check.needs)]
-    selected_checks = [check for check in checks if not only or check.name in only]
-    outcomes: dict[str, Outcome] = {}
-
-    def run_one(check: Check, part: float, done: float) -> bool:
-        """Run one check, and return whether to continue."""
-        for observer in observers:
-            observer.begin(check, done, part * (1 - done))
-        requested = check.name in requested_names
-        max_share = 1.0 if requested else check.max_share
-        earlier = outcomes.get(check.name)
-        if earlier is not None and context.clock.budget.seconds:
-            max_share = max(0.0, max_share - earlier.seconds / context.clock.budget.seconds)
-        outcome = _run_check(context, check, part, max_share, requested, outcomes)
-        while _has_given_up_early(context, outcome, part) and part < MAX_EXTRA_PART:
-            part = min(2 * part, MAX_EXTRA_PART)
-            outcome = _join_attempts(outcome, _run_check(context, check, part, max_share, requested, outcomes))
-        outcomes[check.name] = outcome if earlier is None else _join_attempts(earlier, outcome)
-        context.suspect_columns(outcomes[check.name].defects)
-        for observer in observers:
-            observer.end(outcomes[check.name])
-        return outcome.skip_reason != "interrupted" and not is_stopped()
-
-    def is_applicable(check: Check) -> bool:
-        return bool(check.needs) or not _is_skipped(context, check)
-
-    running, done_weight = not is_stopped(), 0.0
-    # Checks that may take only a small part of the budget come last, after the others have got what they need.
-    waiting_checks = sorted(selected_checks, key=lambda check: check.max_share < 1)
-    while running and waiting_checks:
-        check = waiting_checks.pop(0)
-        later_weight = sum(later.weight for later in waiting_checks if is_applicable(later))
-        running = run_one(
-            check,
-            check.weight / (check.weight + later_weight),
-            done_weight / (done_weight + check.weight + later_weight),
-        )
-        if outcomes[check.name].state != "not run":
-            done_weight += check.weight
-        if waiting_checks and waiting_checks[0].max_share == check.max_share:
-            continue
-        # Spend what is left on checks whose share was too small, and on checks that need them.
-        unfinished_checks = [check for check in selected_checks if _is_worth_a_retry(outcomes.get(check.name))]
-        while running and unfinished_checks and not context.clock.spent:
-            check = unfinished_checks.pop(0)
-            later_weight = sum(later.weight for later in [*unfinished_checks, *waiting_checks])
-            part = check.weight / (check.weight + later_weight)
-            if context.clock.budget.seconds is not None:
-                part = max(part, MIN_RETRY_PART)
-            running = run_one(check, part, done_weight / (done_weight + check.weight))
+    only_names = {*only, *(name for check in checks if check.name in only for name in check.needs)}
+    selected_checks = [check for check in checks if not only or check.name in only_names]
+    loop = _CheckLoop(
+        context=context, checks=selected_checks, requested=set(only), observers=observers, is_stopped=is_stopped
+    )
+    loop.run()
+    outcomes = loop.outcomes
     for check in checks:
         if check.name not in outcomes:
             reason: SkipReason = "interrupted" if check in selected_checks else "not requested"
@@ -289,6 +255,103 @@ def run_checks(
                 check=check.name, asks=check.question, state="not run", why=reason, skip_reason=reason
             )
     return [outcomes[check.name] for check in checks]
+
+
+@dataclass(eq=False, kw_only=True)
+class _CheckLoop:
+    """The loop over the checks: each gets its share of what is left of the budget."""
+
+    context: CheckContext
+    checks: list[Check]  # to run
+    requested: set[str]  # by name
+    observers: Sequence[CheckObserver]
+    is_stopped: Callable[[], bool]
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    running: bool = True
+    done_weight: float = 0.0
+
+    def run(self) -> None:
+        """Run all checks, and spend what is left on those that got too little."""
+        self.running = not self.is_stopped()
+        if not self.context.is_slow:
+            self._run_all(self.checks)
+            return
+        early_checks = [check for check in self.checks if not _comes_late(check)]
+        late_checks = [check for check in self.checks if _comes_late(check)]
+        self._run_all(early_checks, min_retry_part=MAX_RETRY_PART)
+        self._run_all(late_checks)
+        self._retry(self.checks, min_part=1.0)
+        for _ in range(MAX_TOP_UPS):
+            self._top_up()
+        self._run_dependent_checks()
+
+    def _run_all(self, checks: Sequence[Check], min_retry_part: float = MIN_RETRY_PART) -> None:
+        """Run checks in their order, each within its share of what is left."""
+        # Checks that may take only a small part of the budget come last, after the others have got what they need.
+        waiting_checks = sorted(checks, key=lambda check: check.max_share < 1)
+        while self.running and waiting_checks:
+            check = waiting_checks.pop(0)
+            later_weight = sum(later.weight for later in waiting_checks if self._is_applicable(later))
+            part = check.weight / (check.weight + later_weight)
+            self._run_one(check, part, self.done_weight / (self.done_weight + check.weight + later_weight))
+            if self.outcomes[check.name].state != "not run":
+                self.done_weight += check.weight
+            if not waiting_checks or waiting_checks[0].max_share != check.max_share:
+                self._retry(checks, waiting_checks, min_retry_part)
+
+    def _retry(
+        self, checks: Sequence[Check], waiting_checks: Sequence[Check] = (), min_part: float = MIN_RETRY_PART
+    ) -> None:
+        """Spend what is left on checks whose share was too small, and on checks that need them."""
+        unfinished_checks = [check for check in checks if _is_worth_a_retry(self.outcomes.get(check.name))]
+        while self.running and unfinished_checks and not self.context.clock.spent:
+            check = unfinished_checks.pop(0)
+            later_weight = sum(later.weight for later in [*unfinished_checks, *waiting_checks])
+            part = check.weight / (check.weight + later_weight)
+            if self.context.clock.budget.seconds is not None:
+                part = max(part, min_part)
+            self._run_one(check, part, self.done_weight / (self.done_weight + check.weight))
+
+    def _top_up(self) -> None:
+        """Give what is left of the time of a slow system to the checks that got few cases."""
+        limited_checks = [check for check in self.checks if _is_worth_a_top_up(check, self.outcomes.get(check.name))]
+        while self.running and limited_checks and self.context.clock.has_left(MIN_TOP_UP_SHARE):
+            check = limited_checks.pop(0)
+            later_weight = sum(later.weight for later in limited_checks)
+            self._run_one(check, MAX_RETRY_PART * check.weight / (check.weight + later_weight), 1.0)
+
+    def _run_dependent_checks(self) -> None:
+        """Run checks again that use the results of those that got more cases."""
+        improved_names = self.context.improved_checks
+        for check in self.checks:
+            if self.running and improved_names.intersection(check.needs) and not self.context.clock.spent:
+                self._run_one(check, 1.0, 1.0)
+
+    def _run_one(self, check: Check, part: float, done: float) -> None:
+        """Run one check, and note whether to continue."""
+        context = self.context
+        for observer in self.observers:
+            observer.begin(check, done, part * (1 - done))
+        requested = check.name in self.requested
+        max_share = 1.0 if requested else check.max_share
+        earlier = self.outcomes.get(check.name)
+        if context.is_slow and check.name == SLOW_MAIN_CHECK and earlier is None:
+            part = max(part, SLOW_MAIN_SHARE)
+        if earlier is not None and context.clock.budget.seconds:
+            max_share = max(0.0, max_share - earlier.seconds / context.clock.budget.seconds)
+        outcome = _run_check(context, check, part, max_share, requested, self.outcomes)
+        max_part = MAX_RETRY_PART if context.is_slow and not _comes_late(check) else MAX_EXTRA_PART
+        while _has_given_up_early(context, outcome, part) and part < max_part:
+            part = min(2 * part, max_part)
+            outcome = _join_attempts(outcome, _run_check(context, check, part, max_share, requested, self.outcomes))
+        self.outcomes[check.name] = outcome if earlier is None else _join_attempts(earlier, outcome)
+        context.suspect_columns(self.outcomes[check.name].defects)
+        for observer in self.observers:
+            observer.end(self.outcomes[check.name])
+        self.running = outcome.skip_reason != "interrupted" and not self.is_stopped()
+
+    def _is_applicable(self, check: Check) -> bool:
+        return bool(check.needs) or not _is_skipped(self.context, check)
 
 
 def _has_given_up_early(context: CheckContext, outcome: Outcome, part: float) -> bool:
@@ -308,6 +371,18 @@ def _is_worth_a_retry(outcome: Outcome | None) -> bool:
     return outcome is not None and outcome.state == "not run" and outcome.skip_reason in RETRY_REASONS
 
 
+def _comes_late(check: Check) -> bool:
+    """Tell whether a check of a slow system waits for those about its answers, since it tells less for as many queries."""
+    return check.about_querying and check.name != FIRST_CHECK
+
+
+def _is_worth_a_top_up(check: Check, outcome: Outcome | None) -> bool:
+    """Tell whether more cases would tell more; a check about how the system is queried needs few."""
+    return (
+        outcome is not None and outcome.state in ("passed", "found") and outcome.is_limited and not check.about_querying
+    )
+
+
 def _is_skipped(context: CheckContext, check: Check) -> bool:
     try:
         return bool(check.explain_skip(context))
@@ -321,6 +396,7 @@ def _run_check(
     """Run a check within a part of what is left of the budget, at most `max_share` of the whole."""
     clock = context.clock
     start_seconds, budget = clock.seconds, CheckBudget(Budget(), clock=clock)
+    need = context.need = CaseNeed(earlier_counts=context.case_counts.get(check.name, ()))
 
     def build_outcome(state: OutcomeState, result: CheckFindings) -> Outcome:
         return Outcome(
@@ -333,6 +409,8 @@ def _run_check(
             seconds=clock.seconds - start_seconds,
             calls=budget.counter.calls,
             skip_reason=result.skip_reason,
+            is_limited=need.is_limited,
+            min_seconds=need.min_seconds,
         )
 
     def skip(skip_reason: SkipReason, text: str) -> Outcome:
@@ -349,12 +427,15 @@ def _run_check(
             return skip("budget spent", "the budget was spent before its turn")
         clock.import_libraries(check.libraries)
         start_seconds = clock.seconds
-        budget = CheckBudget(clock.share(part, max_share, check.own_seconds), requested, clock)
+        budget = CheckBudget(clock.share(part, max_share, check.own_seconds), requested, context.is_slow, clock)
         limit = clock.limit(_add_overtime(budget.budget.seconds, clock.share(1.0).seconds))
         try:
             query_dependent = context.query_dependent
             with limit:
                 result = check.run(context, budget)
+            if context.case_counts.get(check.name) not in (None, need.counts):
+                context.improved_checks.add(check.name)
+            context.case_counts[check.name] = need.counts
         finally:
             clock.runs += budget.counter.runs
             if limit.passed:
@@ -375,7 +456,10 @@ def _run_check(
     except (KeyboardInterrupt, Interrupted):
         return skip("interrupted", "interrupted")
     except (OutOfBudget, DeadlinePassed):
-        return skip("share too small", "its share of the budget was too small")
+        text = "its share of the budget was too small"
+        if context.is_slow and need.min_seconds:
+            text = f"it takes about {format_seconds(need.min_seconds)}, which its share of the budget did not allow"
+        return skip("share too small", text)
     except (SystemFailed, StoreError):
         raise
     except Exception as error:

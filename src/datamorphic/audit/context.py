@@ -34,6 +34,7 @@ from ..space.outputs import MAX_CLASSES_AS_FLOATS, Outputs
 from ..space.points import Points
 from ..space.space import Space
 from ..systems.base import Executor
+from ..systems.cache import CachingSystem
 from .columns import ColumnRole, find_identifiers
 from .expectations import Expectations
 from .influence import Influence
@@ -62,6 +63,8 @@ MAX_PACE_BUDGET_SHARE = 0.1  # of the whole budget, for the next of these calls
 SCORE_COST = 2.0  # of a row with scores, in rows without: most systems compute both separately
 MAX_ROWS_TO_JUDGE = 1_000  # whose answers tell whether they are numbers or classes
 MAX_BATCH_SECONDS = 0.5  # for a batch, since the clock is looked at between batches
+SLOW_ROWS = 1_000  # a system that answers fewer within the whole budget is slow: then every row counts
+MAX_COUNT_DIGITS = 2  # of the numbers of cases for a slow system; for others they are 1, 2 or 5 times a power of ten
 
 
 class BudgetClock:
@@ -170,6 +173,10 @@ class BudgetClock:
         wanted = max(REPORT_BUDGET_SHARE * total, MIN_REPORT_SECONDS * self.slowdown)
         return min(wanted, MAX_REPORT_BUDGET_SHARE * total)
 
+    def has_left(self, part: float) -> bool:
+        """Return whether a part of the whole budget is left."""
+        return self.budget.seconds is None or (self.share(1.0).seconds or 0.0) >= part * self.budget.seconds
+
     @property
     def spent(self) -> bool:
         """Whether the budget is used up."""
@@ -185,6 +192,28 @@ class Pace:
 
     seconds_per_call: float = 0.0  # without its rows
     seconds_per_row: float = 0.0
+
+
+@dataclass
+class CaseNeed:
+    """The numbers of cases that the budget allowed a check, one for each time that it counted them."""
+
+    earlier_counts: Sequence[int] = ()  # of an earlier attempt, whose answers a slow system need not give again
+    counts: list[int] = field(default_factory=list)
+    is_limited: bool = False  # whether more time would give more cases
+    min_seconds: float = 0.0  # of querying, at least, for what the budget did not allow
+
+    def add(self, count: int, limit: int) -> int:
+        """Note a number of cases, and return it."""
+        self.counts.append(count)
+        self.is_limited |= count < limit
+        return count
+
+    @property
+    def known_cases(self) -> int:
+        """The number of cases that the earlier attempt got at this point."""
+        place = len(self.counts)
+        return self.earlier_counts[place] if place < len(self.earlier_counts) else 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,6 +258,10 @@ class CheckContext:
     seed: int = 0
     drive_options: dict[str, Any] = field(default_factory=dict)  # engine, timeout, batch
     pace: Pace = field(default_factory=Pace)
+    is_slow: bool = False  # whether the budget allows few rows; set by the measurement of the pace
+    need: CaseNeed = field(default_factory=CaseNeed)  # of the running check
+    case_counts: dict[str, Sequence[int]] = field(default_factory=dict)  # that each check got last
+    improved_checks: set[str] = field(default_factory=set)  # that were repeated with other numbers of cases
     first_answers: Outputs | None = None  # from the measurement of the pace
     queries: Points | None = None  # of the check "answers"
     query_rows: npt.NDArray[np.intp] | None = None  # the positions of these queries among the inputs
@@ -429,6 +462,9 @@ class CheckContext:
         slow_rows = self.count_rows_within(MAX_BATCH_SECONDS + self.pace.seconds_per_call, seconds_per_row)
         if self.drive_options.get("batch") is None and slow_rows < self.sut.batch_rows:
             self.drive_options["batch"] = round_down(max(1.0, slow_rows))
+        self.is_slow = self.count_rows_within(self.clock.budget.seconds or 0.0) < SLOW_ROWS
+        if self.is_slow:  # no check asks again what another one has asked
+            self.drive_options["cache"] = CachingSystem(self.sut)
 
     def learn_pace(self, counter: CallCounter) -> None:
         """Learn from a query that rows are faster than they seemed: a row takes at most its part of the query."""
@@ -514,25 +550,39 @@ class CheckContext:
         runs_per_case: float = 1.0,
         calls: float = 1.0,  # for all cases together
         calls_per_case: float = 0.0,  # for each case alone
+        minimum: int = 1,
     ) -> int:
-        """Return how many cases the budget allows, at most `limit`.
+        """Return how many cases the budget allows, at most `limit`; raise `BudgetSpent` if they are fewer than `minimum`.
 
         A number below the limit is rounded down to 1, 2 or 5 times a power of ten, so that small differences in speed do
-        not change the cases. A budget in runs depends on no clock.
+        not change the cases; that of a slow system is hardly rounded. A budget in runs depends on no clock.
         """
-        limits = [float(limit)]
+        limits, min_seconds = [float(limit)], 0.0
         if budget.seconds is not None:
             seconds_per_case = runs_per_case * self.pace.seconds_per_row + calls_per_case * self.pace.seconds_per_call
-            limits.append((budget.seconds - calls * self.pace.seconds_per_call) / max(seconds_per_case, 1e-9))
+            call_seconds = calls * self.pace.seconds_per_call
+            cases = (budget.seconds - call_seconds) / max(seconds_per_case, 1e-9)
+            limits.append(cases + self.need.known_cases if self.is_slow else cases)
+            min_seconds = minimum * seconds_per_case + call_seconds
         if budget.runs is not None:
             limits.append(budget.runs / runs_per_case)
-        if min(limits) < 1:
-            raise BudgetSpent("The budget does not allow a single case.")
-        return limit if min(limits) >= limit else round_down(min(limits))
+        count = limit
+        if min(limits) < limit:
+            count = _round_little(min(limits)) if self.is_slow else round_down(min(limits)) if min(limits) >= 1 else 0
+        if count < minimum:
+            self.need.min_seconds = min(min_seconds, self.need.min_seconds or min_seconds)
+            raise BudgetSpent(f"The budget allows {count} cases, and at least {minimum} are needed.")
+        return self.need.add(count, limit)
 
     def build_quiet_options(self) -> dict[str, Any]:
         """Return the options of `drive` for a short query without progress display."""
         return {"progress": False, "recheck": 0, "alive": True, **self.drive_options}
+
+
+def _round_little(number: float) -> int:
+    """Return the largest number of two digits, and zeros, that is at most `number`."""
+    power = 10 ** max(0, len(str(int(number))) - MAX_COUNT_DIGITS) if number >= 1 else 1
+    return int(max(0.0, number) // power) * power
 
 
 def round_down(number: float) -> int:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import BudgetSpent
 from ..runs.flow import ask
 from ..space.points import Points
 from .check import CheckBudget, run_flow
-from .context import CheckContext
+from .context import SCORE_COST, CheckContext
 from .influence import Influence, find_material_changes, find_score_changes
 
 MAX_ROWS_PER_FEATURE = 200
@@ -28,11 +27,14 @@ def measure_influence(context: CheckContext, budget: CheckBudget) -> Influence:
     columns = context.columns
     names = [context.space.names[column] for column in columns]
     limit = max(MIN_ROWS_PER_FEATURE, min(MAX_ROWS_PER_FEATURE, MAX_QUERIED_ROWS // max(1, len(names))))
+    row_cost = 1.0 if context.is_slow and context.sut.score_kind is None else SCORE_COST
     rows = context.count_affordable(
-        budget.remaining(0.6), min(limit, len(context.inputs)), runs_per_case=2 * (len(names) + 1), calls=4
+        budget.remaining(0.6),
+        min(limit, len(context.inputs)),
+        runs_per_case=row_cost * (len(names) + 1),
+        calls=4,
+        minimum=min(MIN_ROWS_PER_FEATURE, len(context.inputs)),
     )
-    if rows < min(MIN_ROWS_PER_FEATURE, len(context.inputs)):
-        raise BudgetSpent("The budget does not allow to shuffle every feature.")
     rng = np.random.default_rng([context.seed, RANDOM_STREAM])
     order = rng.permutation(len(context.inputs))
     inputs = context.inputs.take(order[:rows])

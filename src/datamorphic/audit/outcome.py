@@ -28,6 +28,8 @@ class Outcome:
     seconds: float = 0.0
     calls: int = 0  # the rows that the system computed for it
     skip_reason: SkipReason = ""  # why it did not run, or not completely, for programs
+    is_limited: bool = False  # whether more time would have given more cases
+    min_seconds: float = 0.0  # of querying the system, at least, as far as it is known
 
     @property
     def defects(self) -> list[Finding]:

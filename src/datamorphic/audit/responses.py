@@ -434,12 +434,11 @@ def _choose_values(context: CheckContext, budget: CheckBudget, cost: float) -> t
             for column in range(len(context.space))
         ]
         width = 1 + sum(map(len, values))
-        rows = context.count_affordable(share, limit, runs_per_case=cost * width, calls=cost * 2)
-        if rows >= min(MIN_ROWS_FOR_FINE_VALUES, limit):
-            break
-    if rows < min(MIN_ROWS, limit):
-        raise BudgetSpent("The budget allows too few rows.")
-    return values, rows
+        minimum = min(MIN_ROWS_FOR_FINE_VALUES if quantiles == FINE_QUANTILES else MIN_ROWS, limit)
+        with contextlib.suppress(BudgetSpent):
+            rows = context.count_affordable(share, limit, runs_per_case=cost * width, calls=cost * 2, minimum=minimum)
+            return values, rows
+    raise BudgetSpent("The budget allows too few rows.")
 
 
 def _sweep_features(inputs: Points, values: Sequence[Codes], scores: bool) -> Flow[tuple[Outputs, dict[int, Outputs]]]:

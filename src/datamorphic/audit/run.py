@@ -28,6 +28,7 @@ from .check import run_checks
 from .checks import CHECKS
 from .context import BudgetClock, CheckContext, TestedModel
 from .examples import locate_examples
+from .longer_budget import describe_untried
 from .options import TestOptions
 from .persistence import FailureMemory
 from .progress import AuditProgress
@@ -103,6 +104,7 @@ def test(options: TestOptions, execution: Execution[CheckContext]) -> AuditResul
             "The budget was exceeded, because a check that takes longer than its share cannot be ended on this system, "
             "or outside the main thread. Give timeout=, which ends slow queries everywhere."
         )
+    untried_notes = describe_untried(context, outcomes)
     label_notes = [context.label_note] if context.label_note else []
     return AuditResult(
         subject=subject.name,
@@ -114,7 +116,7 @@ def test(options: TestOptions, execution: Execution[CheckContext]) -> AuditResul
         seconds=clock.seconds,
         calls=sum(outcome.calls for outcome in outcomes),
         words=options.describe_request(),
-        notes=(*context.notes, *subject.notes, *label_notes, *describe_accuracy(context)),
+        notes=(*context.notes, *subject.notes, *label_notes, *describe_accuracy(context), *untried_notes),
         versions=read_versions(),
         fitted_on_given_data=model.fitted_on_given_data,
         has_unmatched_labels=context.has_unmatched_labels,

@@ -119,7 +119,8 @@ def drive(
     journal: RunJournal | None = None,  # where answers are stored, and read from by a resumed run: see `use_journal`
     timeout: float | None = None,  # seconds a batch may take; the system then runs in a process that can be killed
     batch: int | None = None,  # rows the system is queried with at once; by default what it prefers
-    cache: int | None = 1_000_000,  # different rows to remember, so that none is queried twice; None for no cache
+    # different rows to remember, so that none is queried twice; None for no cache; or the memory of the system to use
+    cache: int | CachingSystem | None = 1_000_000,
     recheck: int = 16,  # rows that are queried again from time to time to see whether answers repeat
     alive: bool = False,  # whether the system is known to answer, so that it never counts as failed
     on_query: Callable[[Query], None] | None = None,  # called with each query before it is answered
@@ -156,7 +157,7 @@ def drive(
             on_piece=on_piece,
         )
         counting_system = CountingSystem(guard)
-        cached_system = CachingSystem(counting_system, cache) if cache else counting_system
+        cached_system = _place_cache(cache, executor, counting_system)
         counter.health, counter.workers, counter.timeout = guard.health, active_engine.workers, timeout
         try:
             next_query = next(flow)
@@ -190,6 +191,13 @@ def drive(
             # after the last write: the store keeps the largest duration, which must be that of the result
             counter.seconds = limits.measure_seconds()
             flow.close()
+
+
+def _place_cache(cache: int | CachingSystem | None, executor: Executor, system: Executor) -> Executor:
+    """Return a wrapped system behind a cache: a new one, or the one that its executor has already."""
+    if isinstance(cache, CachingSystem):
+        return cache.place_before(system) if cache.inner is executor else CachingSystem(system)
+    return CachingSystem(system, cache) if cache else system
 
 
 def _end_flow(flow: Flow[Result], counter: CallCounter, chances: int = 2) -> NoReturn:

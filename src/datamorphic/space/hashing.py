@@ -38,6 +38,10 @@ class RowTable:
     def __len__(self) -> int:
         return self._count
 
+    def get_rows(self, count: int) -> Codes:
+        """Return the first rows, in the order of their numbers."""
+        return self._rows[:count].view(np.float64)
+
     def find(self, codes: Codes) -> Numbers:
         """Return the number of each row, or -1 if it is not in the table."""
         bits = _to_bits(codes)

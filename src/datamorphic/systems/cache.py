@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from .._validation import validate_integer
@@ -44,6 +46,12 @@ class CachingSystem(Wrapper):
         self._memory = {False: _AnswerMemory(), True: _AnswerMemory()}  # without and with scores
         self._older = {False: _AnswerMemory(), True: _AnswerMemory()}
 
+    def place_before(self, system: Executor) -> CachingSystem:
+        """Return the same memory before another wrapper of the system."""
+        twin = copy.copy(self)
+        twin.inner = system
+        return twin
+
     def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
         """Answer known rows from memory, and query every other row once."""
         if not isinstance(batch, Points) or scores == "only":
@@ -61,7 +69,7 @@ class CachingSystem(Wrapper):
             try:
                 memory.learn(self.inner.answer(new_batch, scores))
             except BaseException:
-                self._memory[scores] = _AnswerMemory()  # its new rows have no answers
+                self._memory[scores] = memory.without_unanswered_rows()
                 raise
         if unknown_batch is batch:
             return memory.take(places)
@@ -80,6 +88,16 @@ class _AnswerMemory:
 
     def __len__(self) -> int:
         return len(self.table) if self.table is not None else 0
+
+    def without_unanswered_rows(self) -> _AnswerMemory:
+        """Return a memory without the rows that were added after the last answers."""
+        memory = _AnswerMemory()
+        if self.table is not None and self._count:
+            codes = self.table.get_rows(self._count)
+            memory.table = RowTable(codes.shape[1])
+            memory.table.add(codes)
+            memory._buffer, memory._count = self._buffer, self._count
+        return memory
 
     def find(self, batch: Points) -> Numbers:
         if self.table is None:

@@ -19,6 +19,7 @@ from ..rivals import MAX_COARSE_OUTPUTS
 MIN_DISTINCT_INPUTS = 10  # fewer do not allow a judgement
 RARE_LABEL_SHARE = 0.01  # of the labels; a class this rare need not be predicted
 RARE_LABEL_COUNT = 5
+MAX_CHANCE_OF_ABSENCE = 0.001  # of a class among the few answers of a slow system
 
 
 def check_classes(context: CheckContext, budget: CheckBudget) -> CheckFindings:
@@ -39,6 +40,7 @@ def check_classes(context: CheckContext, budget: CheckBudget) -> CheckFindings:
         _build_finding(label, truth, is_simple)
         for label in {to_label_key(value): value for value in [*declared_labels, *truth]}.values()
         if to_label_key(label) not in predicted_labels
+        and (not context.is_slow or _is_expected(label, truth, len(declared_labels), total))
     ]
     only_label = next(iter(context.label_counts), None)
     if (
@@ -59,6 +61,12 @@ def check_classes(context: CheckContext, budget: CheckBudget) -> CheckFindings:
             )
         )
     return CheckFindings(basis=basis, findings=findings)
+
+
+def _is_expected(label: object, truth: Counter[Any], declared_count: int, answers: int) -> bool:
+    """Tell whether so many answers should contain a class, if they are as frequent as in the labels."""
+    share = truth[label] / truth.total() if truth[label] else 1 / max(declared_count, 1)
+    return (1 - share) ** answers < MAX_CHANCE_OF_ABSENCE
 
 
 def _build_finding(label: object, truth: Counter[Any], is_simple: bool) -> Finding:

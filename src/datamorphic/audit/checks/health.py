@@ -10,7 +10,7 @@ import numpy as np
 from ..._text import pluralise
 from ...core.result import Finding, count_rows, format_share
 from ...relations.algebra.base import UNDEFINED, VIOLATED, Relation
-from ...relations.catalogue.predictor import MAX_SINGLE_CASES, PREDICTOR_RELATIONS, ROW_ORDER_COUNT, Batches
+from ...relations.catalogue.predictor import MAX_SINGLE_CASES, PREDICTOR_RELATIONS, ROW_ORDER_COUNT, Batches, RowOrder
 from ...relations.check.runner import run_relation_check
 from ...systems.base import Executor
 from ...systems.estimator import Estimator
@@ -19,6 +19,7 @@ from ..check import Check, CheckBudget, CheckFindings, get_facts, make_check
 from ..context import CheckContext
 
 MAX_BATCH_ROWS = 200
+SLOW_BATCH_ROWS = 2  # of a system whose time is better spent on other checks
 
 #: Libraries whose models read columns by position, as is known of them: a caller has to keep the order.
 POSITIONAL_LIBRARIES = ("lightgbm",)
@@ -32,8 +33,11 @@ def _find_library(system: Executor) -> str:
 def _check_relation(name: str, context: CheckContext, budget: CheckBudget) -> CheckFindings:
     """Check one of the relations that every predictor should satisfy."""
     relation: Relation = PREDICTOR_RELATIONS[name]
-    limit = min(MAX_BATCH_ROWS, context.sut.batch_rows)
-    queries_per_case = {"row order": ROW_ORDER_COUNT + 1, "batches": 3}.get(name, 2)
+    limit = min(SLOW_BATCH_ROWS if context.is_slow else MAX_BATCH_ROWS, context.sut.batch_rows)
+    order_count = 1 if context.is_slow else ROW_ORDER_COUNT
+    queries_per_case = {"row order": order_count + 1, "batches": 3}.get(name, 2)
+    if name == "row order" and context.is_slow:
+        relation = RowOrder(order_count)
     if name == "batches":  # one call per case, which is expensive
         single_cases = context.count_affordable(budget.remaining(0.3), MAX_SINGLE_CASES, calls=0, calls_per_case=1)
         relation, limit = Batches(single_cases), min(limit, 7 * single_cases)
@@ -41,7 +45,13 @@ def _check_relation(name: str, context: CheckContext, budget: CheckBudget) -> Ch
         relation = copy.copy(relation)
         relation.tolerance = context.tolerance
     inputs = context.sample_inputs(
-        context.count_affordable(budget.remaining(0.5), limit, runs_per_case=queries_per_case, calls=queries_per_case)
+        context.count_affordable(
+            budget.remaining(0.5),
+            limit,
+            runs_per_case=queries_per_case,
+            calls=queries_per_case,
+            minimum=min(SLOW_BATCH_ROWS if context.is_slow else 1, limit),
+        )
     )
     result = run_relation_check(
         relation,

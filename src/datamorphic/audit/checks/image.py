@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from ..._text import format_percent, format_short, pluralise
 from ...core.result import Finding, format_share
-from ...errors import BudgetSpent
 from ...runs.flow import ask
 from ...space.blocks import Image, PlacedBlock
 from ...space.outputs import Outputs
@@ -58,10 +57,12 @@ def _check_block(context: CheckContext, budget: CheckBudget, placed_block: Place
     runs = len(levels) * block.size + 1
     limit = min(MAX_FIRST_IMAGES, len(context.inputs))
     count = context.count_affordable(
-        budget.remaining(0.6), limit, runs_per_case=runs, calls=2 + runs * limit / MAX_ROWS_PER_QUERY
+        budget.remaining(0.6),
+        limit,
+        runs_per_case=runs,
+        calls=2 + runs * limit / MAX_ROWS_PER_QUERY,
+        minimum=min(MIN_FIRST_IMAGES, limit),
     )
-    if count < min(MIN_FIRST_IMAGES, limit):
-        raise BudgetSpent("The budget does not allow trying every pixel.")
     images = context.inputs.take(order[:count])
     own_outputs = run_flow(context, budget, ask(images, note="pixels"))
     if not own_outputs.ok.any():

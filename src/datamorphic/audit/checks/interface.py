@@ -17,6 +17,7 @@ from ..._text import format_short, pluralise
 from ...core.result import Example, Finding, format_share
 from ...errors import BudgetSpent, Interrupted, format_error_line
 from ...reporting.document import Section, Table
+from ...runs.deadline import DeadlinePassed
 from ...runs.flow import ask
 from ...space.dates import looks_like_dates
 from ...space.features import Categorical
@@ -35,6 +36,7 @@ Response = Literal["copes", "changes", "refuses"]
 Mask = npt.NDArray[np.bool_]
 
 MAX_ROWS = 60  # queried in each form
+SLOW_ROWS = 2  # the same for a slow system
 TRIAL_ROWS = 2  # queried first, because a system that refuses a batch is queried row by row
 SINGLE_ROWS = 3  # queried alone
 MAX_COLUMNS = 40  # tried in one query, one row each
@@ -107,7 +109,7 @@ class _Interviewer:
 
     def __post_init__(self) -> None:
         context = self.context
-        limit = min(MAX_ROWS, len(context.inputs))
+        limit = min(SLOW_ROWS if context.is_slow else MAX_ROWS, len(context.inputs))
         # Whatever the budget allows is worth trying: the forms are in the order of what they tell.
         rows = context.count_affordable(self.budget.remaining(0.5), limit, runs_per_case=4, calls=2)
         rng = np.random.default_rng([context.seed, RANDOM_STREAM])
@@ -250,7 +252,7 @@ def check_interface(context: CheckContext, budget: CheckBudget) -> CheckFindings
             for trial, finding in attempt(interviewer):
                 trials.append(trial)
                 findings += [] if finding is None else [finding]
-        except BudgetSpent:
+        except (BudgetSpent, DeadlinePassed):
             if not trials:
                 raise
             unfinished = "; there was no time for the other forms"

@@ -159,10 +159,8 @@ def _build_neighbourhood(context: CheckContext, budget: CheckBudget) -> _Neighbo
         return None
     directions = (1, -1) if len(steps) <= MAX_CHANGED_COLUMNS // 2 else (1,)
     limit = context.count_affordable(
-        budget.remaining(0.5), MAX_ROWS, runs_per_case=1 + len(steps) * len(directions), calls=2
+        budget.remaining(0.5), MAX_ROWS, runs_per_case=1 + len(steps) * len(directions), calls=2, minimum=MIN_ROWS
     )
-    if limit < MIN_ROWS:
-        raise BudgetSpent("The budget does not allow enough rows.")
     rows = context.sample_rows(limit)
     space: Space = context.space
     parts, sources, columns = [], [], []

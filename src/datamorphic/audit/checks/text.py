@@ -31,10 +31,13 @@ from ...space.token_edits import split_tokens
 from ..case_text import build_examples, format_answer
 from ..check import CheckBudget, CheckFindings, get_facts, make_check, run_flow
 from ..context import CheckContext
+from ..outcome import SkipReason
 
 Mask = npt.NDArray[np.bool_]
 
 MIN_TEXTS = 20
+SLOW_MIN_WORDS = 20  # of a slow system: of fewer words, hardly one decides
+SLOW_MIN_TEXTS = 4  # of a slow system, for changes of writing: the interval of a share says how little that is
 MAX_TEXTS = 200  # rows of the data, for changes of writing
 MAX_NAMED_TEXTS = 100  # rows of the data in which names are replaced
 MAX_NAMES_PER_GROUP = 3
@@ -118,17 +121,22 @@ def check_texts(context: CheckContext, budget: CheckBudget) -> CheckFindings:
                 new_findings, new_sections, basis = part(sample)
             except BudgetSpent:
                 skipped = True
-                break
+                if not context.is_slow:
+                    break  # else a later part may need fewer queries
+                continue
             findings += new_findings
             sections += new_sections
             bases.append(basis)
     basis = "; ".join(bases) or "too few texts"
+    skip_reason: SkipReason = "budget spent" if skipped else ""
+    if skipped and context.is_slow:
+        skip_reason = "share too small"  # so that it is tried with a larger one
     return CheckFindings(
         basis=basis + ("; there was no time for more" if skipped else ""),
         findings=findings,
         sections=sections,
         conclusive=bool(bases) and (not skipped or bool(findings)),
-        skip_reason="budget spent" if skipped else "",
+        skip_reason=skip_reason,
     )
 
 
@@ -190,9 +198,9 @@ def _try_names(sample: _TextSample) -> tuple[list[Finding], list[Section], str]:
     named_places = [place for place, text in enumerate(sample.texts) if pattern.search(text)]
     in_data = len(named_places) >= MIN_TEXTS
     all_names = [*MADE_UP_NAMES, *names]
-    limit = sample.context.count_affordable(sample.budget.remaining(0.5), MAX_NAMED_TEXTS, runs_per_case=len(all_names))
-    if limit < MIN_TEXTS:
-        raise BudgetSpent("The budget does not allow enough texts.")
+    limit = sample.context.count_affordable(
+        sample.budget.remaining(0.5), MAX_NAMED_TEXTS, runs_per_case=len(all_names), minimum=MIN_TEXTS
+    )
     subset = sample.take((named_places if in_data else list(range(len(sample.texts))))[:limit])
     texts = [_insert_name(text, name, pattern, in_data) for text in subset.texts for name in all_names]
     points, outputs = subset.query(texts, len(all_names))
@@ -306,25 +314,30 @@ def _build_name_finding(
 
 def _try_writing(sample: _TextSample) -> tuple[list[Finding], list[Section], str]:
     """Write texts in capitals, with other marks, other spaces and neutral words."""
+    min_texts = SLOW_MIN_TEXTS if sample.context.is_slow else MIN_TEXTS
     limit = sample.context.count_affordable(
-        sample.budget.remaining(0.5), MAX_TEXTS, runs_per_case=1 + len(WRITING_RELATIONS)
+        sample.budget.remaining(0.5), MAX_TEXTS, runs_per_case=1 + len(WRITING_RELATIONS), minimum=min_texts
     )
-    if limit < MIN_TEXTS:
-        raise BudgetSpent("The budget does not allow enough texts.")
     subset = sample.take(range(min(limit, len(sample.texts))))
     points, base = subset.query(subset.texts)
     relations = text_relations(subset.feature.name, synonyms=subset.feature.synonyms or None)
-    findings, body = [], []
+    findings: list[Finding] = []
+    body: list[list[object]] = []
     for name in (*WRITING_RELATIONS, *(["text.synonym"] if "text.synonym" in relations else [])):
         relation = relations[name]
         frame = points.frame
         applies = np.asarray(relation.input.applies(frame), dtype=bool)
         texts = relation.follow_up(frame, np.random.default_rng(0))[subset.feature.name].tolist()
-        new_points, outputs = subset.query(texts)
+        try:
+            new_points, outputs = subset.query(texts)
+        except BudgetSpent:
+            if not body or not sample.context.is_slow:
+                raise
+            break
         changed = _find_changed(sample.context, base, outputs) & applies
         cases, total = int(changed.sum()), int(applies.sum())
         body.append([relation.input.describe(), f"{total:,}", f"{cases:,}", format_percent(cases / max(1, total))])
-        if total >= MIN_TEXTS and compute_wilson_interval(cases, total)[0] > MIN_WRITING_SHARE:
+        if total >= min_texts and compute_wilson_interval(cases, total)[0] > MIN_WRITING_SHARE:
             findings.append(_build_writing_finding(subset, name, points, new_points, (base, outputs), changed, total))
     section = Section(
         heading=f"The same {subset.feature.name}, written in another way",
@@ -376,7 +389,12 @@ def _try_words(sample: _TextSample) -> tuple[list[Finding], list[Section], str]:
     if not words or sample.context.has_numeric_answers:
         return [], [], "no rare words"
     count = min(MAX_TEXTS_PER_WORD, len(sample.texts))
-    affordable = sample.context.count_affordable(sample.budget.remaining(0.6), len(words), runs_per_case=count)
+    affordable = sample.context.count_affordable(
+        sample.budget.remaining(0.6),
+        len(words),
+        runs_per_case=count,
+        minimum=min(SLOW_MIN_WORDS, len(words)) if sample.context.is_slow else 1,
+    )
     words = words[:affordable]
     subset = sample.take(range(count))
     _, base = subset.query(subset.texts)

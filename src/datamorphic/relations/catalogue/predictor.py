@@ -54,14 +54,17 @@ class RowOrder(_BatchRelation):
     name = "row order"
     statement = "a case gets the same answer at any position in a batch"
 
+    def __init__(self, order_count: int = ROW_ORDER_COUNT) -> None:
+        self.order_count = order_count
+
     def check(self, inputs: Points, rng: np.random.Generator) -> Flow[JudgedGroups]:
         """Query the rows in several orders, one of them reversed."""
         n, after = len(inputs), []
         before = yield from self.query(inputs)
-        for order in [np.arange(n)[::-1], *(rng.permutation(n) for _ in range(ROW_ORDER_COUNT - 1))]:
+        for order in [np.arange(n)[::-1], *(rng.permutation(n) for _ in range(self.order_count - 1))]:
             answers = yield from self.query(inputs.take(order))
             after.append(answers.take(np.argsort(order)))
-        return self.judge_rows(inputs, before, np.tile(np.arange(n), ROW_ORDER_COUNT), after)
+        return self.judge_rows(inputs, before, np.tile(np.arange(n), self.order_count), after)
 
 
 class Batches(_BatchRelation):

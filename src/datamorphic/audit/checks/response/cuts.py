@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ....errors import BudgetSpent
 from ....space.features import Codes, Mask
 from ....space.points import Points
 from ...check import CheckBudget
@@ -154,9 +153,9 @@ def _narrow(
     values = [_divide(step) for step in steps]
     wants_scores = any(step.response.levels is not None for step in steps)
     cost = (SCORE_COST if wants_scores else 1.0) * sum(map(len, values))
-    limit = context.count_affordable(budget.remaining(0.3), MAX_ROWS_PER_STEP, runs_per_case=cost)
-    if limit < MIN_ROWS_PER_STEP:
-        raise BudgetSpent("The budget allows too few rows.")
+    limit = context.count_affordable(
+        budget.remaining(0.3), MAX_ROWS_PER_STEP, runs_per_case=cost, minimum=MIN_ROWS_PER_STEP
+    )
     rows = [step.rows[:limit] for step in steps]
     parts = [
         replace_feature(responses.inputs.take(row_numbers), step.response.column, step_values)

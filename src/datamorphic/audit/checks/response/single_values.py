@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from ...._text import format_percent, pluralise
 from ....core.result import Level
-from ....errors import BudgetSpent
 from ....space.features import Codes, Mask
 from ....space.points import Points
 from ...check import CheckBudget
@@ -85,9 +84,9 @@ def find_single_values(context: CheckContext, budget: CheckBudget, responses: Re
         return []
     values = [_list_special_values(context, response) for response in numbers]
     width = 2 * sum(map(len, values))
-    limit = context.count_affordable(budget.remaining(0.4), MAX_SCREEN_ROWS, runs_per_case=width)
-    if limit < MIN_ROWS_TO_JUDGE:
-        raise BudgetSpent("The budget allows too few rows.")
+    limit = context.count_affordable(
+        budget.remaining(0.4), MAX_SCREEN_ROWS, runs_per_case=width, minimum=MIN_ROWS_TO_JUDGE
+    )
     rows = _draw_evenly(responses, limit, np.random.default_rng([context.seed, SEED]))
     inputs = responses.inputs.take(rows)
     parts = []
