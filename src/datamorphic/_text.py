@@ -7,6 +7,7 @@ import numbers
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any
 
@@ -98,6 +99,21 @@ def suggest_name(name: object, known: Iterable[object]) -> str:
         return f"Did you mean {match!r}?"
     end = ", ..." if len(names) > MAX_SUGGESTED_NAMES else "."
     return "There are: " + ", ".join(map(repr, names[:MAX_SUGGESTED_NAMES])) + end
+
+
+def parse_literal(text: str) -> Any:
+    """Return a number, a text in quotes, a list or another literal of Python; any other text as it is.
+
+    Examples
+    --------
+    >>> parse_literal("3"), parse_literal("None"), parse_literal("[1, 2]"), parse_literal("gini")
+    (3, None, [1, 2], 'gini')
+    """
+    import ast
+
+    with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+        return ast.literal_eval(text)
+    return text
 
 
 def to_jsonable(document: Any, *, convert_text: Callable[[str], str] = str, finite: bool = True) -> Any:

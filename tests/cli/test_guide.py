@@ -226,7 +226,10 @@ def test_code_that_an_answers_file_names_is_run_only_with_trust(folder):
     result = run(answers=answers)
     assert result.exit_code == 2
     assert "Give it as MODEL on the command line, or add --trust" in result.stderr
+    assert "guided_shop" not in sys.modules
     assert run("--trust", answers=answers).exit_code == 1
+    other_python = run(answers=answers.replace("guided_shop:area", f"python:{sys.executable} math:sin"))
+    assert "Give it as MODEL on the command line, or add --trust" in other_python.stderr
 
 
 def test_a_system_that_answers_nothing_is_reported_as_such(folder):

@@ -127,6 +127,7 @@ def test_a_script_and_a_combination_are_repeated_with_their_options(store_path):
         ({"model": "{root}/a=b/model.skops"}, False),
         ({"model": "/etc/a=b"}, True),
         ({"model": "{root}/model.skops", "also": ["old=/etc/passwd"]}, True),
+        ({"model": "python:python3 os:system"}, True),
     ],
 )
 def test_files_outside_the_folders_are_found(store_path, tmp_path, request_, foreign):

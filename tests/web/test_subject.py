@@ -37,7 +37,13 @@ def test_uploads_come_first(folders):
 
 @pytest.mark.parametrize(
     ("model", "data"),
-    [("../served/d.csv", "d.csv"), ("m.skops", "/etc/passwd"), ("d.csv", "d.csv"), ("m.skops", "my_tests.py")],
+    [
+        ("../served/d.csv", "d.csv"),
+        ("m.skops", "/etc/passwd"),
+        ("d.csv", "d.csv"),
+        ("m.skops", "my_tests.py"),
+        ("python:python3 os:system", "d.csv"),
+    ],
 )
 def test_other_files_are_refused(folders, model, data):
     with pytest.raises(UsageError):

@@ -14,7 +14,7 @@ from ..core.result import Example, Finding
 from ..errors import DataError, UsageError
 from ..reporting.python_code import format_comment, format_data, format_literal, format_path, render_module
 from ..runs.flow import Budget
-from ..systems.files import is_weka_name
+from ..systems.files import is_python_name, is_weka_name
 from .expectations import merge_expectations
 from .result import NO_LIMIT, AuditResult, format_space_code
 
@@ -168,7 +168,7 @@ class _TestFile:
         if request.get("subject") is not None:
             subject = format_literal(str(request["subject"]))
             return _Fixture(docstring, f"return dm.subjects[{subject}]")
-        if is_weka_name(request["model"]):
+        if is_weka_name(request["model"]) or is_python_name(request["model"]):
             return _Fixture("The learner under test.", f"return load_model({format_literal(request['model'])})")
         match = _OBJECT.fullmatch(str(request["model"]))
         if match and not os.path.exists(str(request["model"])):

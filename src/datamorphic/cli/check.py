@@ -63,16 +63,17 @@ class CheckCommand(CapabilityCommand):
 
 COMMAND = CheckCommand(
     capability=get_capability(check_relations),
-    model_help='A learner (module:object), a model file, a service (.toml), or "weka:IBk -K 3".',
+    model_help='A learner (module:object), a model file, a service (.toml), "weka:IBk -K 3", or "python:PYTHON module:object".',
     needs_data=False,
 )
 
 check = make_command(
     """Check metamorphic relations of a learner or a model on many inputs.
 
-    MODEL is a learner or a class of learners (module:object), a model file, the description of a service (.toml), or
-    "weka:IBk -K 3". Without DATA a learner is trained on random data. The exit code is 1 if it violates a
-    relation that every correct implementation satisfies, and 4 if it does not, but the budget did not suffice.
+    MODEL is a learner or a class of learners (module:object), a model file, the description of a service (.toml),
+    "weka:IBk -K 3", or "python:PYTHON module:object", with the path of another Python. Without DATA a learner is trained on
+    random data. The exit code is 1 if it violates a relation that every correct implementation satisfies, and 4 if it does
+    not, but the budget did not suffice.
 
     Examples: datamorphic check sklearn.neighbors:KNeighborsClassifier --param n_neighbors=3;
     datamorphic check "weka:NaiveBayes" --inputs 300 --html relations.html;

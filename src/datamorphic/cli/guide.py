@@ -105,20 +105,20 @@ def _load_model(text: str, trust: bool, needs_trust: bool) -> Any:
     """Return the system that a text names; an example, a model file, or an object of a module."""
     from ..data.pattern_examples import example_systems
     from ..relations.guide.code import EXAMPLE_PREFIX
+    from ..systems.files import is_model_file, is_python_name, is_weka_name
     from ..systems.wrap import wrap
 
     if text.startswith(EXAMPLE_PREFIX):
         name, _, fault = text.removeprefix(EXAMPLE_PREFIX).partition(" with ")
         example = example_systems[name]
         return example.with_fault(fault) if fault else example
-    loaded_model, options = load_system(text, None, trust)
-    if options:  # a file
-        return wrap(loaded_model, **options)
-    if needs_trust and not trust:
+    is_code = is_python_name(text) or not (is_weka_name(text) or is_model_file(text))
+    if is_code and needs_trust and not trust:
         raise UsageError(
             f"The answers file names the code {text!r}, which would be run. Give it as MODEL on the command line, or add --trust."
         )
-    return loaded_model
+    loaded_model, options = load_system(text, None, trust)
+    return wrap(loaded_model, **options) if options else loaded_model
 
 
 def _load_data(text: str) -> Any:

@@ -113,7 +113,8 @@ def to_absolute_path(text: str | None) -> str | None:
 def load_system(model: str | None, subject: str | None, trust: bool) -> tuple[Any, dict[str, Any]]:
     """Return the system under test, and the options to wrap it with.
 
-    A model is a path of a file, ``weka:`` with a name and options, or ``module:object``. A subject is a built-in classifier.
+    A model is a path of a file, ``weka:`` with a name and options, ``python:`` with an interpreter and an object, or
+    ``module:object``. A subject is a built-in classifier.
     """
     if (model is None) == (subject is None):
         raise UsageError(
@@ -124,8 +125,10 @@ def load_system(model: str | None, subject: str | None, trust: bool) -> tuple[An
         from ..data.subjects import subjects
 
         return subjects[subject], {}
-    from ..systems.files import is_model_file, is_weka_name
+    from ..systems.files import is_model_file, is_python_name, is_weka_name, load_model
 
+    if is_python_name(model):
+        return load_model(model), {}
     if is_weka_name(model) or is_model_file(str(model)):
         return str(model), {"trust": trust}
     return load_object(str(model)), {}
@@ -135,7 +138,8 @@ def load_learner(text: str | None, parameters: list[str] | None, trust: bool) ->
     """Return a learner with its parameters set, or a model, and the options to load it with."""
     if text is None:
         raise UsageError(
-            "Say what to check: a learner or a class of learners (module:object), a model file, or 'weka:IBk -K 3'."
+            "Say what to check: a learner or a class of learners (module:object), a model file, 'weka:IBk -K 3', or "
+            "'python:PYTHON module:object'."
         )
     learner, options = load_system(text, None, trust)
     values = opt.parse_parameters(parameters)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from .._text import parse_literal
 
 if TYPE_CHECKING:
     from ..space.options import SpaceOptions
@@ -164,8 +164,5 @@ def parse_pair(text: str, option: str, expected: str) -> tuple[str, str]:
 
 def parse_parameters(texts: Iterable[str] | None) -> dict[str, Any]:
     """Return the parameters of a learner by name, their values as Python literals."""
-    values: dict[str, Any] = dict(parse_pair(text, "--param", "NAME=VALUE") for text in texts or ())
-    for name, value in values.items():
-        with suppress(ValueError, SyntaxError, MemoryError, RecursionError):  # otherwise it is a text
-            values[name] = ast.literal_eval(value)
-    return values
+    pairs = (parse_pair(text, "--param", "NAME=VALUE") for text in texts or ())
+    return {name: parse_literal(value) for name, value in pairs}

@@ -48,6 +48,9 @@ class Clusterer(Learner):
         values.fill(RowPartition(self._cluster_rows(training)))
         return Outputs.of(values)
 
+    def _train_all(self, trainings: list[Training], scores: ScoreRequest) -> list[Any]:
+        return [None] * len(trainings)  # the number of clusters may depend on the training data
+
     def _cluster_rows(self, training: Training) -> Array:
         """Return the label of each row by a fitted copy."""
         model = copy_with_seed(self._prototype, self.seed)

@@ -16,6 +16,7 @@ from .missing_packages import build_missing_package_error, make_importable
 from .untrusted import TRUST_HINT, list_unsafe_types, validate_parts
 
 WEKA_PREFIX = "weka:"  # of the name of a learner of Weka with its options
+PYTHON_PREFIX = "python:"  # of the name of an object in another Python
 PICKLE_SUFFIXES = (".pkl", ".pickle", ".joblib")
 SERVICE_SUFFIX = ".toml"  # of the description of a service
 SERVICE_SCHEMES = ("http://", "https://")
@@ -29,18 +30,12 @@ def is_model_file(text: str) -> bool:
 
 
 def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
-    """Return the model in a file, the learner that ``weka:`` with a name and options stands for, or the service at a URL.
+    """Return the model in a file, what a name with ``weka:`` or ``python:`` stands for, or the service at a URL.
 
     The model is an estimator, or an executor for formats that have no Python object.
     """
-    if is_weka_name(path):
-        from .weka import make_weka_learner
-
-        return make_weka_learner(path).check()
-    if is_service_url(path):
-        from .http import HttpService
-
-        return HttpService(path)
+    if is_weka_name(path) or is_python_name(path) or is_service_url(path):
+        return _load_named(path)
     file = to_local_path(path, "model file")
     kind = file.suffix.lower()
     if kind not in MODEL_SUFFIXES:
@@ -84,9 +79,28 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> Any:
         raise ModelError(f"{file.name} cannot be read as a model: {type(error).__name__}: {to_text(error)}") from error
 
 
+def _load_named(name: str) -> Any:
+    if is_weka_name(name):
+        from .weka import make_weka_learner
+
+        return make_weka_learner(name).check()
+    if is_python_name(name):
+        from .other_python import load_from_other_python
+
+        return load_from_other_python(name)
+    from .http import HttpService
+
+    return HttpService(name)
+
+
 def is_weka_name(model: object) -> TypeGuard[str]:
     """Return whether a model is given as ``weka:`` with a name and options."""
     return isinstance(model, str) and model.startswith(WEKA_PREFIX)
+
+
+def is_python_name(model: object) -> TypeGuard[str]:
+    """Return whether a model is given as ``python:`` with an interpreter and an object, whose code is run."""
+    return isinstance(model, str) and model.startswith(PYTHON_PREFIX)
 
 
 def is_service_url(model: object) -> TypeGuard[str]:
@@ -95,8 +109,8 @@ def is_service_url(model: object) -> TypeGuard[str]:
 
 
 def name_model(path: str | os.PathLike[str]) -> str | None:
-    """Return the name of a model given as a text: of a file without its folder; None for a service, which has its own."""
-    if is_service_url(path) or os.path.splitext(path)[1].lower() == SERVICE_SUFFIX:
+    """Return the name of a model given as a text: of a file without its folder; None for what has a name of its own."""
+    if is_service_url(path) or is_python_name(path) or os.path.splitext(path)[1].lower() == SERVICE_SUFFIX:
         return None
     return path if is_weka_name(path) else os.path.basename(os.fspath(path))
 

@@ -78,9 +78,15 @@ class Learner(Executor):
             if self._prototype is None:
                 self._prototype = self._make_prototype()
             as_array = takes_arrays(self._prototype)
-            for training, rows in batch.parts():
+            parts = batch.parts()
+            answers = self._train_all([training for training, _ in parts], scores)
+            for (training, rows), answer in zip(parts, answers, strict=True):
                 try:
-                    outputs = self._answer_training(training, len(rows), as_array, scores)
+                    outputs = (
+                        self._answer_training(training, len(rows), as_array, scores)
+                        if answer is None
+                        else self._read_answer(answer, training, len(rows))
+                    )
                 except LEARNER_ERRORS as error:
                     status[rows] = Status.ERROR
                     messages |= dict.fromkeys(rows.tolist(), self._describe_failure(error))
@@ -90,6 +96,20 @@ class Learner(Executor):
                 if table is not None and outputs.scores is not None:
                     table[rows, : outputs.scores.shape[1]] = outputs.scores
         return Outputs(values, status, table, messages)
+
+    def _train_all(self, trainings: list[Training], scores: ScoreRequest) -> list[Any]:
+        """Return the answers of a learner that trains on many training sets at once; None for each by any other."""
+        train_all = getattr(self._prototype, "train_all", None)
+        return [None] * len(trainings) if train_all is None else train_all(trainings, scores=bool(scores))
+
+    def _read_answer(self, answer: Any, training: Training, rows: int) -> Outputs:
+        """Return an answer of `_train_all` as outputs; raise its error."""
+        if isinstance(answer, BaseException):
+            raise answer
+        scores = None
+        if answer.scores is not None:
+            scores = arrange_scores(answer.scores, answer.classes.tolist(), training)
+        return replace(_to_outputs(answer.answer, rows), scores=scores)
 
     def _answer_training(self, training: Training, rows: int, as_array: bool, scores: ScoreRequest) -> Outputs:
         """Return the answers of a copy that is fitted to a training set."""
@@ -171,11 +191,14 @@ def compute_scores(model: SupportsFit, data: Training, as_array: bool = False) -
     if score is None or not classes:
         return None
     with suppress(*LEARNER_ERRORS):  # labels without scores are answers as well
-        scores = np.asarray(score(copy_table(data.t, as_array)), dtype=np.float64)
-        scores = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
-        if scores.shape == (len(data), len(classes)):
-            return align_scores(scores, classes, data.declared)
+        return arrange_scores(np.asarray(score(copy_table(data.t, as_array)), dtype=np.float64), classes, data)
     return None
+
+
+def arrange_scores(scores: Floats, classes: Sequence[Any], data: Training) -> Floats | None:
+    """Return the scores of test cases with one column per declared label; None if they are not one per class."""
+    scores = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+    return align_scores(scores, classes, data.declared) if scores.shape == (len(data), len(classes)) else None
 
 
 def align_scores(scores: Floats, classes: Iterable[Any], labels: Iterable[Any]) -> Floats:
@@ -267,6 +290,8 @@ def list_fit_parameters(kind: type[Any]) -> tuple[str, ...]:
 
 def has_weight_parameter(learner: object) -> bool:
     """Return whether a learner accepts weights of rows."""
+    if hasattr(learner, "takes_weights"):  # its own method cannot say it
+        return bool(learner.takes_weights)
     from sklearn.utils.validation import has_fit_parameter
 
     with suppress(Exception):  # pipelines raise various errors

@@ -14,7 +14,7 @@ from ..space.table_forms import accept_tables
 from .base import Executor, Function
 from .coerce import Labels
 from .estimator import Estimator
-from .files import is_weka_name, load_model, name_model
+from .files import is_python_name, is_weka_name, load_model, name_model
 from .guard import GuardedSystem
 from .isolation import IsolatedSystem
 from .onnx import OnnxModel
@@ -49,7 +49,8 @@ def wrap(
         (``scalar=True``), a module of torch, the path of a model file (.skops, .onnx; .json and .ubj of XGBoost, .txt of
         LightGBM, .cbm of CatBoost; .toml of a service; .joblib and .pkl with ``trust=True``), the URL of a service
         (``"https://host/predict?age={age}"``, see `HttpService`), a test system with an executor, or an executor,
-        which is returned unchanged. ``"weka:IBk -K 3"`` gives a learner, whose ``fit`` returns a system that predicts.
+        which is returned unchanged. ``"weka:IBk -K 3"`` gives a learner, whose ``fit`` returns a system that predicts, and
+        ``"python:/path/to/python module:object"`` a learner or a function of another Python.
     space : Space, optional
         The space of its inputs. Without a space it takes frames as they are.
     scalar : bool
@@ -105,10 +106,10 @@ def _make_executor(
         return own_system
     if isinstance(model, str | os.PathLike):
         loaded_model = load_model(model, trust=trust)
-        if is_weka_name(model):
+        if is_weka_name(model) or (is_python_name(model) and hasattr(loaded_model, "fit")):
             from .learner import Learner
 
-            return Learner(loaded_model, name=name or model)
+            return Learner(loaded_model, name=name or name_model(model))
         name = name or name_model(model)
         if isinstance(loaded_model, Executor):
             loaded_model.name, loaded_model.space = name or loaded_model.name, space

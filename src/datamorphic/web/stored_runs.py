@@ -11,6 +11,7 @@ from ..cli.runs import RESUMABLE_STATES, format_duration, format_summary
 from ..cli.stores import find_missing_default_store, open_required_store
 from ..errors import DatamorphicError
 from ..runs.run import Run
+from ..systems.files import is_python_name
 from .folder import ServedFolder
 
 MAX_RUNS_LISTED = 500  # the newest ones
@@ -88,7 +89,7 @@ def list_repeat_arguments(run: Run) -> list[str]:
 
 
 def find_foreign_file(run: Run, folders: Sequence[ServedFolder]) -> str:
-    """Return a file that a run reads and that lies outside the folders; an empty text if there is none.
+    """Return a file that a run reads and that lies outside the folders, or another Python; an empty text if there is none.
 
     The store may hold runs of other folders and of other people.
     """
@@ -98,7 +99,7 @@ def find_foreign_file(run: Run, folders: Sequence[ServedFolder]) -> str:
         for value in map(str, values if isinstance(values, list) else [values]):
             for file in (value, value.partition("=")[2]):  # a model may be named: "old=/a/model.skops"
                 is_foreign = not any(Path(file).resolve().is_relative_to(folder.root) for folder in folders)
-                if Path(file).is_absolute() and is_foreign:
+                if (Path(file).is_absolute() and is_foreign) or is_python_name(file):
                     return file
     return ""
 

@@ -75,7 +75,8 @@ class CheckOptions(ModelOptions):
     model: Annotated[
         ModelLike,
         Option(
-            'A learner, a fitted model, a function, ``"weka:IBk -K 3"``, or the path of a model file.',
+            'A learner, a fitted model, a function, ``"weka:IBk -K 3"``, ``"python:/path/to/python module:object"`` for a learner '
+            "or a function of another Python, or the path of a model file.",
             stored=False,
             former_names=("learner",),
         ),

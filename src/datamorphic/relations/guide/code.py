@@ -26,7 +26,7 @@ from ...reporting.python_code import (
 from ...reporting.text import to_one_line
 from ...space.features import Categorical, Feature, Integer
 from ...space.text_feature import Text
-from ...systems.files import PICKLE_SUFFIXES, is_model_file
+from ...systems.files import PICKLE_SUFFIXES, is_model_file, is_python_name
 from ..patterns.pattern import ParentEdge, PatternKind
 from ..patterns.relation import ChainedInput, InputPattern, OutputPattern, PatternRelation
 from .parameters import read_parameters
@@ -162,6 +162,8 @@ def _format_model(system: GuidedSystem, folder: Path) -> tuple[str, str]:
         title, _, fault = name.removeprefix(EXAMPLE_PREFIX).partition(" with ")
         code = f"dm.data.example_systems[{format_literal(title)}]"
         return code + (f".with_fault({format_literal(fault)})" if fault else ""), ""
+    if is_python_name(name):
+        return f"dm.wrap({format_literal(name)})", ""
     if is_model_file(name):
         suffix = Path(name).suffix.lower()
         trust = ", trust=True" if system.trust and (suffix in PICKLE_SUFFIXES or suffix == ".skops") else ""
