@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import pickle
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.neighbors import KNeighborsClassifier
 
 import datamorphic as dm
 from datamorphic.errors import ModelError, SystemDied
@@ -18,6 +20,7 @@ from datamorphic.systems.files import load_model
 from datamorphic.systems.learner import Learner
 from datamorphic.systems.other_python import OtherPythonLearner, find_python
 from datamorphic.systems.training import Training, TrainingBatch
+from datamorphic.systems.traits import is_transformer, read_traits
 
 MODULE = '''
 import os, sys, time
@@ -225,8 +228,6 @@ def test_a_forgotten_model_is_fitted_again(name):
 def test_it_must_satisfy_what_its_class_must_satisfy():
     learner = load_model(f"python:{sys.executable} sklearn.neighbors:KNeighborsClassifier n_neighbors=1")
     many = load_model(f"python:{sys.executable} sklearn.neighbors:KNeighborsClassifier n_neighbors=3")
-    from sklearn.neighbors import KNeighborsClassifier
-
     for relation in ("MR-0", "MR-3.1", "MR-4.1", "weights", "refit"):
         for other, own in ((learner, KNeighborsClassifier(1)), (many, KNeighborsClassifier(3))):
             assert find_requirement(relation, other) == find_requirement(relation, own)
@@ -239,8 +240,6 @@ def test_a_class_that_is_unknown_here_keeps_its_name_and_parameters(name):
 
 
 def test_a_check_gives_the_same_verdicts_as_in_this_python():
-    from sklearn.neighbors import KNeighborsClassifier
-
     options = {"relations": ["MR-0", "MR-1.1", "refit", "sparse", "weights"], "inputs": 20, "shrink": False}
     there = dm.check(f"python:{sys.executable} sklearn.neighbors:KNeighborsClassifier n_neighbors=3", **options)
     here = dm.check(KNeighborsClassifier(3), **options)
@@ -302,3 +301,23 @@ def test_the_folder_of_an_environment_stands_for_its_python(tmp_path):
     (tmp_path / "bin").mkdir()
     os.symlink(sys.executable, tmp_path / "bin" / "python")
     assert find_python(str(tmp_path)) == str(tmp_path / "bin" / "python")
+
+
+def test_cases_are_queried_as_the_training_data_say(name):
+    learner = load_model(f"python:{sys.executable} sklearn.neighbors:KNeighborsClassifier")
+    rng = np.random.default_rng(0)
+    data = Training(rng.normal(size=(20, 2)), rng.integers(3, size=20), rng.normal(size=(6, 2)))
+    for query in ("together", "again", "alone", "backwards"):
+        changed = replace(data, query=query, parameters=(("n_neighbors", 1),))
+        there, here = (Learner(system).execute(changed).values for system in (learner, KNeighborsClassifier()))
+        assert there.tolist() == here.tolist()
+
+
+def test_its_tags_and_kind_are_those_of_its_class():
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    from sklearn.preprocessing import StandardScaler
+
+    for own, module in ((LinearDiscriminantAnalysis(), "discriminant_analysis"), (StandardScaler(), "preprocessing")):
+        other = load_model(f"python:{sys.executable} sklearn.{module}:{type(own).__name__}")
+        assert read_traits(other) == read_traits(own)
+        assert is_transformer(other) == is_transformer(own)

@@ -36,6 +36,7 @@ class Clusterer(Learner):
     """
 
     needed_methods = ("fit",)
+    trains_together = False
     unfitted_hint = "is a clusterer and is not fitted. Fit it first: clusterer.fit(X)."
 
     def answer(self, batch: TrainingBatch, scores: ScoreRequest) -> Outputs:  # type: ignore[override]
@@ -47,9 +48,6 @@ class Clusterer(Learner):
         values = np.empty(rows, dtype=object)
         values.fill(RowPartition(self._cluster_rows(training)))
         return Outputs.of(values)
-
-    def _train_all(self, trainings: list[Training], scores: ScoreRequest) -> list[Any]:
-        return [None] * len(trainings)  # the number of clusters may depend on the training data
 
     def _cluster_rows(self, training: Training) -> Array:
         """Return the label of each row by a fitted copy."""

@@ -49,6 +49,7 @@ class Learner(Executor):
     score_kind = "probability"
     batch_rows = 50  # each row may need a fit
     needed_methods: ClassVar[tuple[str, ...]] = ("fit", "predict")
+    trains_together: ClassVar[bool] = True  # if the learner can train on many training sets at once
     unfitted_hint = "is a learner and is not fitted. Fit it first: dm.wrap(learner).fit(X, y)."
 
     def __init__(
@@ -99,7 +100,7 @@ class Learner(Executor):
 
     def _train_all(self, trainings: list[Training], scores: ScoreRequest) -> list[Any]:
         """Return the answers of a learner that trains on many training sets at once; None for each by any other."""
-        train_all = getattr(self._prototype, "train_all", None)
+        train_all = getattr(self._prototype, "train_all", None) if self.trains_together else None
         return [None] * len(trainings) if train_all is None else train_all(trainings, scores=bool(scores))
 
     def _read_answer(self, answer: Any, training: Training, rows: int) -> Outputs:

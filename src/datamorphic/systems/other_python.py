@@ -296,6 +296,7 @@ class OtherPythonLearner:
             as_array = self._takes_arrays and has_only_numbers(data.x) and has_only_numbers(data.t)
             x, t = ((table.to_numpy() if as_array else table) for table in (data.x, data.t))
             item = self._build_item(x, data.y, data.weights, data.labels)
+            item |= {"query": data.query, "overrides": dict(data.parameters)}
             items.append(item | {"t": t, "ask": ["predict", "scores"] if scores else ["predict"]})
         return [
             build_error(answer["error"])
@@ -326,6 +327,11 @@ class OtherPythonLearner:
         return build_twin(self._facts, self._parameters)
 
     @property
+    def home_module(self) -> str:
+        """The module of its class in the other Python."""
+        return str(self._facts["module"])
+
+    @property
     def takes_weights(self) -> bool:
         """Whether its ``fit`` accepts weights of rows."""
         return "sample_weight" in self._facts["fit"]
@@ -352,12 +358,12 @@ class OtherPythonLearner:
         kind = tags["estimator_type"]
         return Tags(
             kind,
-            TargetTags(required=kind in ("classifier", "regressor")),
-            classifier_tags=ClassifierTags() if kind == "classifier" else None,
+            TargetTags(required=kind in ("classifier", "regressor"), **tags["target"]),
+            classifier_tags=ClassifierTags(**tags["classifier"]) if kind == "classifier" else None,
             regressor_tags=RegressorTags() if kind == "regressor" else None,
             transformer_tags=TransformerTags() if "transform" in self._facts["methods"] else None,
-            input_tags=InputTags(allow_nan=bool(tags.get("allow_nan")), sparse=bool(tags.get("sparse"))),
-            non_deterministic=bool(tags.get("non_deterministic")),
+            input_tags=InputTags(**tags["input"]),
+            non_deterministic=tags["non_deterministic"],
         )
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -425,6 +431,9 @@ def _to_value(value: Any) -> Any:
 
 class _Twin:
     """A learner whose class does not exist in this Python, with its parameters as attributes."""
+
+    def fit(self, *_: Any) -> Any:
+        raise ModelError(f"{type(self).__name__} does not exist in this Python.")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         return dict(self.__dict__)

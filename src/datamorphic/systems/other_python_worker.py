@@ -34,6 +34,11 @@ METHODS = (
     "fit_transform",
     "score_samples",
 )
+TAGS = {
+    "input": ("allow_nan", "one_d_array", "two_d_array", "positive_only", "pairwise", "sparse"),
+    "target": ("positive_only", "single_output"),
+    "classifier": ("multi_class",),
+}
 DISTRIBUTIONS = {"sklearn": "scikit-learn", "imblearn": "imbalanced-learn", "scipy": "SciPy", "numpy": "NumPy"}
 
 
@@ -319,29 +324,48 @@ def _read_deep_parameters(learner: Any) -> "dict[str, Any]":
 
 
 def _read_tags(learner: Any) -> "dict[str, Any]":
-    """Return what a learner says about itself, in the words of scikit-learn."""
-    tags: "dict[str, Any]" = {"estimator_type": getattr(learner, "_estimator_type", None)}
+    """Return what a learner says about itself, in the words of the tags of scikit-learn since 1.6."""
+    tags: "dict[str, Any]" = {"estimator_type": getattr(learner, "_estimator_type", None), "non_deterministic": False}
+    tags.update(input={}, target={}, classifier={})
     if "sklearn" not in sys.modules:  # which takes a second to import
         return tags
     try:
-        from sklearn.utils import get_tags  # since 1.6
+        from sklearn.utils import get_tags
 
         values = get_tags(learner)
-        tags["estimator_type"] = values.estimator_type or tags["estimator_type"]
-        tags.update(allow_nan=values.input_tags.allow_nan, sparse=values.input_tags.sparse)
-        tags["non_deterministic"] = values.non_deterministic
-        return tags
-    except Exception:  # it may be older, or no estimator of scikit-learn
-        pass
+    except Exception:  # it is older, or the learner does not follow its conventions
+        return _read_old_tags(learner, tags)
+    tags["estimator_type"] = values.estimator_type or tags["estimator_type"]
+    tags["non_deterministic"] = bool(values.non_deterministic)
+    for kind, part in (
+        ("input", values.input_tags),
+        ("target", values.target_tags),
+        ("classifier", values.classifier_tags),
+    ):
+        tags[kind] = {
+            name: bool(getattr(part, name)) for name in TAGS[kind] if part is not None and hasattr(part, name)
+        }
+    return tags
+
+
+def _read_old_tags(learner: Any, tags: "dict[str, Any]") -> "dict[str, Any]":
     try:
-        old = learner._get_tags()
+        old = dict(learner._get_tags())
     except Exception:
-        old = {}
-    types = old.get("X_types", ())
-    tags.update(allow_nan=bool(old.get("allow_nan", False)), sparse="sparse" in types or None if types else False)
+        return tags
+    types = old.get("X_types", ["2darray"])
     tags["non_deterministic"] = bool(old.get("non_deterministic", False))
-    if tags["sparse"] is None or not types:  # the tag came later than sparse matrices
-        tags["sparse"] = _takes_sparse(learner)
+    tags["input"] = {
+        "allow_nan": bool(old.get("allow_nan", False)),
+        "one_d_array": "1darray" in types,
+        "two_d_array": "2darray" in types,
+        "positive_only": bool(old.get("requires_positive_X", False)),
+        "pairwise": bool(old.get("pairwise", False)),
+        "sparse": "sparse" in types or _takes_sparse(learner),  # the tag came later than sparse matrices
+    }
+    single = not old.get("multioutput_only", False)
+    tags["target"] = {"positive_only": bool(old.get("requires_positive_y", False)), "single_output": single}
+    tags["classifier"] = {"multi_class": not old.get("binary_only", False)}
     return tags
 
 
@@ -401,7 +425,7 @@ def _train_once(target: str, parameters: "dict[str, Any]", item: "dict[str, Any]
     elif "x" not in item:
         return {"unknown": True}
     else:
-        model = _copy_prototype(target, parameters)
+        model = _copy_prototype(target, dict(parameters, **item.get("overrides", {})))
         if item["ask"] == ["fit_predict"]:
             return {"fit_predict": _find_clusters(model, item["x"])}
         if item["ask"] == ["fit_transform"]:
@@ -416,9 +440,24 @@ def _train_once(target: str, parameters: "dict[str, Any]", item: "dict[str, Any]
         if name == "scores":
             answer["scores"] = _compute_scores(model, item["t"])
         else:
-            answer[name] = to_array(getattr(model, name)(item["t"].copy()))  # some learners write to their input
+            answer[name] = to_array(_answer_cases(getattr(model, name), item["t"], item.get("query", "")))
     answer["classes"] = _list_classes(model)
     return answer
+
+
+def _answer_cases(method: Any, t: Any, query: str) -> Any:
+    """Return the answers to cases: to all at once, also for the second time, last to first, or one by one."""
+    if query == "backwards":
+        return method(_take_rows(t, slice(None, None, -1)))[::-1]
+    if query == "alone":
+        return np.concatenate([method(_take_rows(t, slice(row, row + 1))) for row in range(t.shape[0])])
+    if query == "again":
+        method(t.copy())  # some learners write to their input
+    return method(t.copy())
+
+
+def _take_rows(table: Any, rows: slice) -> Any:
+    return table.iloc[rows].reset_index(drop=True) if hasattr(table, "iloc") else table[rows]
 
 
 def _find_clusters(model: Any, x: Any) -> Any:

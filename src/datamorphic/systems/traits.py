@@ -57,7 +57,7 @@ class LearnerTraits:
 
 def read_traits(learner: object) -> LearnerTraits:
     """Return what a learner says about itself by the tags of scikit-learn; those of its class, if it is not fitted."""
-    library = type(learner).__module__.partition(".")[0]
+    library = str(getattr(learner, "home_module", type(learner).__module__)).partition(".")[0]
     if not hasattr(learner, "__sklearn_tags__"):
         return LearnerTraits(library=library)
     from sklearn.utils import get_tags
@@ -90,5 +90,5 @@ def is_transformer(learner: Any) -> bool:
     return (
         hasattr(learner, "fit")
         and (hasattr(kind, "transform") or hasattr(learner, "transform"))
-        and not any(hasattr(kind, method) for method in ("predict", "fit_predict"))
+        and not any(hasattr(part, method) for part in (kind, learner) for method in ("predict", "fit_predict"))
     )

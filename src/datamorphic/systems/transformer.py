@@ -27,6 +27,7 @@ class Transformer(Learner):
     """
 
     needed_methods: ClassVar[tuple[str, ...]] = ("fit", "transform")
+    trains_together = False
     unfitted_hint = "is a transformer and is not fitted. Fit it first: transformer.fit(X)."
 
     def _answer_training(self, training: Training, rows: int, as_array: bool, scores: ScoreRequest) -> Outputs:
