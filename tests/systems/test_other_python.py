@@ -156,8 +156,8 @@ def test_an_error_has_its_type_and_message_and_whether_it_was_raised_on_purpose(
     assert outputs.messages == {0: "ValueError: rows are not wanted"}
     (error,) = load_model(name + "Majority behaviour=raise").train_all([DATA], scores=False)
     (slip,) = load_model(name + "Majority behaviour=stumble").train_all([DATA], scores=False)
-    assert (type(error).__name__, error.deliberate) == ("ValueError", True)
-    assert (type(slip).__name__, slip.deliberate) == ("IndexError", False)
+    assert (type(error).__name__, error.refusal) == ("ValueError", True)
+    assert (type(slip).__name__, slip.refusal) == ("IndexError", False)
 
 
 def test_a_process_that_dies_is_reported_for_the_rows_at_fault_and_started_again(name):

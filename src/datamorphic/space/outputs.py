@@ -38,6 +38,7 @@ class Status(IntEnum):
     MISSING = 4  #: the answer is NaN or None
     MALFORMED = 5  #: the answer is not a label
     NEW_LABEL = 6  #: the answer is a label that the system did not declare; the value is valid
+    REFUSED = 7  #: a learner raised an error that says what it does not accept
 
 
 @dataclass(frozen=True, eq=False)

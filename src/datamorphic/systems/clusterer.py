@@ -13,7 +13,16 @@ from ..errors import ModelError
 from ..space.outputs import Outputs
 from ..space.partition import RowPartition
 from .base import ScoreRequest
-from .learner import Learner, copy_table, copy_with_seed, has_only_numbers, read_parameters, takes_arrays
+from .learner import (
+    LEARNER_ERRORS,
+    Learner,
+    copy_table,
+    copy_with_seed,
+    has_only_numbers,
+    read_parameters,
+    takes_arrays,
+    to_frames,
+)
 from .training import Array, Training, TrainingBatch
 
 COUNT_PARAMETERS = ("n_clusters", "n_components")
@@ -59,7 +68,13 @@ class Clusterer(Learner):
         if training.labels is not None and count is not None:
             parameters[count[0]] = len(training.labels)
         _set_parameters(model, parameters)
-        x = copy_table(training.x, takes_arrays(self._prototype) and has_only_numbers(training.x))
+        as_array = takes_arrays(self._prototype) and has_only_numbers(training.x)
+        if training.query == "as frames":
+            training, as_array = to_frames(training), False
+        x = copy_table(training.x, as_array)
+        if training.query == "after other data":
+            with suppress(*LEARNER_ERRORS):  # it may refuse them
+                model.fit(2 * x[: len(x) // 2 + 1])
         if hasattr(model, "fit_predict"):
             labels = model.fit_predict(x)
         else:

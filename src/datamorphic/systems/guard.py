@@ -34,7 +34,7 @@ MAX_FAILED_ROWS = 50  # failures before the first answer after which the system 
 MIN_ROWS_TO_GIVE_UP = 5  # a system is not given up after fewer failing rows
 MAX_HUNG_ROWS = 10  # consecutive rows that hang before the rest of a piece is given up
 PARTS_PER_FAILING_PIECE = 8  # many, since every round with a hanging row costs a whole time-out
-FAILURES = (Status.ERROR, Status.TIMEOUT, Status.DIED, Status.MALFORMED)  # no answer at all
+FAILURES = (Status.ERROR, Status.TIMEOUT, Status.DIED, Status.MALFORMED, Status.REFUSED)  # no answer at all
 MAX_IDLE_SLOWDOWN = 2.0  # of computing: on a busier machine, a row that seems to hang is queried again
 MIN_TASK_SECONDS = 0.1  # of work per task sent to another process or machine
 

@@ -18,11 +18,12 @@ from .._lazy import pd
 from .._text import redact
 from .._typing import DataLike, LearnerLike, ModelLike, SupportsFit
 from .._validation import reject
-from ..errors import ModelError, format_error_line
+from ..errors import BadAnswer, ModelError, format_error_line
 from ..space.outputs import Outputs, Status
 from .base import Executor, ScoreRequest
-from .coerce import to_outputs
+from .coerce import STATUS_BY_ERROR, to_outputs
 from .estimator import Estimator
+from .other_python_worker import is_refusal
 from .training import Array, Floats, Table, Training, TrainingBatch, take_rows
 
 LEARNER_ERRORS = (Exception, SystemExit)  # caught as failures of the learner
@@ -89,7 +90,8 @@ class Learner(Executor):
                         else self._read_answer(answer, training, len(rows))
                     )
                 except LEARNER_ERRORS as error:
-                    status[rows] = Status.ERROR
+                    refused = error.refusal if hasattr(error, "refusal") else is_refusal(error)
+                    status[rows] = Status.REFUSED if refused else STATUS_BY_ERROR.get(type(error), Status.ERROR)
                     messages |= dict.fromkeys(rows.tolist(), self._describe_failure(error))
                     continue
                 values[rows], status[rows] = outputs.values, outputs.status
@@ -108,6 +110,8 @@ class Learner(Executor):
         if isinstance(answer, BaseException):
             raise answer
         scores = None
+        if training.query == "with scores":
+            check_numbers(answer.answer, answer.scores)
         if answer.scores is not None:
             scores = arrange_scores(answer.scores, answer.classes.tolist(), training)
         return replace(_to_outputs(answer.answer, rows), scores=scores)
@@ -115,9 +119,15 @@ class Learner(Executor):
     def _answer_training(self, training: Training, rows: int, as_array: bool, scores: ScoreRequest) -> Outputs:
         """Return the answers of a copy that is fitted to a training set."""
         # both as an array, or none: a model knows the names it was fitted with
+        if training.query == "as frames":
+            training, as_array = to_frames(training), False
         use_arrays = as_array and has_only_numbers(training.x) and has_only_numbers(training.t)
         model = fit_copy(self._prototype, training, use_arrays)
-        outputs = _to_outputs(query_cases(model.predict, training, use_arrays), rows)
+        answer = query_cases(model.predict, training, use_arrays)
+        outputs = _to_outputs(answer, rows)
+        if training.query == "with scores":
+            score = _find_score_method(model)
+            check_numbers(answer, None if score is None else score(copy_table(training.t, use_arrays)))
         return replace(outputs, scores=compute_scores(model, training, use_arrays)) if scores else outputs
 
     def _describe_failure(self, error: BaseException) -> str:
@@ -168,6 +178,22 @@ def join_answers(answers: Sequence[Any]) -> Any:
     return pd.concat(answers, ignore_index=True) if hasattr(answers[0], "iloc") else np.concatenate(answers)
 
 
+def check_numbers(answers: Any, scores: Any = None) -> None:
+    """Raise `BadAnswer` for numbers that are not finite, and for scores that are NaN."""
+    for name, table, is_valid in (("answer", answers, np.isfinite), ("score", scores, lambda x: ~np.isnan(x))):
+        numbers = np.asarray(table)
+        if numbers.dtype.kind == "f" and not (valid := is_valid(numbers)).all():
+            raise BadAnswer(f"the {name} to a case is {numbers[~valid].ravel()[0]}")
+
+
+def to_frames(data: Training) -> Training:
+    """Return the same data as frames, with names of columns."""
+    if data.framed or hasattr(data.x, "tocsr"):
+        return data
+    names = [f"a{place}" for place in range(data.x.shape[1])]
+    return replace(data, x=pd.DataFrame(data.x, columns=names), t=pd.DataFrame(data.t, columns=names))
+
+
 def fit_copy(learner: SupportsFit, data: Training, as_array: bool = False) -> Any:
     """Return a fitted copy of a learner; its errors are not caught.
 
@@ -181,19 +207,26 @@ def fit_copy(learner: SupportsFit, data: Training, as_array: bool = False) -> An
         fit_arguments["sample_weight"] = data.weights.copy()
     if data.labels is not None and "classes" in list_fit_parameters(type(learner)):
         fit_arguments["classes"] = list(data.labels)
+    if data.query == "after other data":
+        with suppress(*LEARNER_ERRORS):  # it may refuse them
+            model.fit(copy_table(data.x, as_array), data.other_labels)
     model.fit(copy_table(data.x, as_array), data.y.copy(), **fit_arguments)
     return model
 
 
 def compute_scores(model: SupportsFit, data: Training, as_array: bool = False) -> Floats | None:
     """Return the scores of the test cases, one column per declared label; None if the learner has no scores."""
-    score = getattr(model, "predict_proba", None) or getattr(model, "decision_function", None)
+    score = _find_score_method(model)
     classes = list(getattr(model, "classes_", ()))
     if score is None or not classes:
         return None
     with suppress(*LEARNER_ERRORS):  # labels without scores are answers as well
         return arrange_scores(np.asarray(score(copy_table(data.t, as_array)), dtype=np.float64), classes, data)
     return None
+
+
+def _find_score_method(model: Any) -> Callable[[Any], Any] | None:
+    return getattr(model, "predict_proba", None) or getattr(model, "decision_function", None)
 
 
 def arrange_scores(scores: Floats, classes: Sequence[Any], data: Training) -> Floats | None:

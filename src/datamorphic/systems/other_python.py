@@ -29,7 +29,7 @@ import numpy as np
 from .._text import parse_literal, suggest_name
 from ..errors import ArgumentError, DatamorphicError, ModelError, SystemDied, format_error_line
 from . import other_python_worker as worker
-from .learner import PLAIN_TYPES, has_only_numbers
+from .learner import PLAIN_TYPES, has_only_numbers, to_frames
 from .training import Array, Floats, Training
 from .watchdog import release_process, watch_process
 
@@ -55,7 +55,7 @@ __all__ = ["OtherPythonFunction", "OtherPythonLearner", "load_from_other_python"
 class OtherPythonError(Exception):
     """An error that was raised in another Python; a subclass has the name of its type there."""
 
-    deliberate: bool = False  # whether a ``raise`` statement raised it
+    refusal: bool = False  # whether it says on purpose what is not accepted
 
 
 class TrainedAnswer(NamedTuple):
@@ -227,7 +227,7 @@ def build_error(facts: Mapping[str, Any]) -> OtherPythonError:
     """Return an error of another Python, whose type has the same name."""
     name = str(facts["type"])
     kind = type(
-        name if name.isidentifier() else "Error", (OtherPythonError,), {"deliberate": bool(facts["deliberate"])}
+        name if name.isidentifier() else "Error", (OtherPythonError,), {"refusal": bool(facts["refusal"])}
     )
     error: OtherPythonError = kind(str(facts["message"]))
     return error
@@ -294,9 +294,13 @@ class OtherPythonLearner:
         items = []
         for data in trainings:
             as_array = self._takes_arrays and has_only_numbers(data.x) and has_only_numbers(data.t)
+            if data.query == "as frames":
+                data, as_array = to_frames(data), False
             x, t = ((table.to_numpy() if as_array else table) for table in (data.x, data.t))
             item = self._build_item(x, data.y, data.weights, data.labels)
             item |= {"query": data.query, "overrides": dict(data.parameters)}
+            if data.query == "after other data":
+                item["before"] = data.other_labels
             items.append(item | {"t": t, "ask": ["predict", "scores"] if scores else ["predict"]})
         return [
             build_error(answer["error"])

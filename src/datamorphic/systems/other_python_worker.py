@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 MAX_FITTED_MODELS = 8  # that stay in memory for later queries
+REFUSALS = ("ValueError", "TypeError", "NotImplementedError", "XGBoostError", "LightGBMError", "CatBoostError")  # errors of arguments
 MAX_HEADER_BYTES = 1 << 30
 MAX_PARAMETER_DEPTH = 5  # of learners within learners
 MAX_PARAMETER_ITEMS = 1000
@@ -430,6 +431,11 @@ def _train_once(target: str, parameters: "dict[str, Any]", item: "dict[str, Any]
             return {"fit_predict": _find_clusters(model, item["x"])}
         if item["ask"] == ["fit_transform"]:
             return {"fit_transform": model.fit_transform(item["x"], *([] if item["y"] is None else [item["y"]]))}
+        if "before" in item:
+            try:  # it may refuse other labels
+                model.fit(item["x"], item["before"])
+            except (Exception, SystemExit):
+                pass
         result = model.fit(*([item["x"]] if item["y"] is None else [item["x"], item["y"]]), **item["options"])
         model = model if result is None else result
     if key:
@@ -500,11 +506,17 @@ def call(request: "dict[str, Any]") -> Any:
 
 
 def describe_error(error: BaseException) -> "dict[str, Any]":
-    """Return the type and the message of an error, and whether a ``raise`` statement raised it."""
-    return {"type": type(error).__name__, "message": str(error)[:10000], "deliberate": is_deliberate(error)}
+    """Return the type and the message of an error, and whether it is a refusal."""
+    return {"type": type(error).__name__, "message": str(error)[:10000], "refusal": is_refusal(error)}
 
 
-def is_deliberate(error: BaseException) -> bool:
+def is_refusal(error: BaseException) -> bool:
+    """Return whether an error says on purpose what a learner does not accept; all others are crashes."""
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    return _is_deliberate(error) and "LinAlgError" not in kinds and not kinds.isdisjoint(REFUSALS)
+
+
+def _is_deliberate(error: BaseException) -> bool:
     """Return whether the innermost line of Python that an error passed is a ``raise`` statement."""
     import dis
     import linecache

@@ -20,7 +20,8 @@ Array = npt.NDArray[Any]
 Table: TypeAlias = "pd.DataFrame | npt.NDArray[Any]"
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
-QueryForm = Literal["together", "again", "alone", "backwards"]
+# how a learner is fitted and queried, if not once and with all cases together
+QueryForm = Literal["together", "again", "alone", "backwards", "after other data", "as frames", "with scores"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +106,17 @@ class Training:
     def declared(self) -> list[Any]:
         """The labels a case may get: those declared, or those that occur."""
         return list(self.classes.tolist() if self.labels is None else self.labels)
+
+    @property
+    def other_labels(self) -> Array:
+        """Other labels of the training rows, of another number of classes: what a learner may have been fitted to before."""
+        if self.y.dtype.kind == "f":
+            return 2 * self.y[::-1]
+        labels, codes = np.unique(self.y, return_inverse=True)
+        if len(labels) > 2:
+            return labels[np.minimum(codes, 1)]
+        new_label: Any = labels.max() + 1 if labels.dtype.kind in "iu" else f"{labels[-1]} too"
+        return _join_labels(self.y[:-1], np.array([new_label]))
 
     @cached_property
     def numeric(self) -> Places:

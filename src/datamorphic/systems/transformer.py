@@ -11,7 +11,7 @@ from ..errors import ModelError
 from ..space.labels import to_object_array
 from ..space.outputs import Outputs
 from .base import ScoreRequest
-from .learner import Learner, fit_copy, query_cases
+from .learner import Learner, check_numbers, fit_copy, query_cases, to_frames
 from .training import Training
 
 
@@ -32,9 +32,13 @@ class Transformer(Learner):
 
     def _answer_training(self, training: Training, rows: int, as_array: bool, scores: ScoreRequest) -> Outputs:
         """Return the rows that a fitted copy makes of the test cases."""
+        if training.query == "as frames":
+            training, as_array = to_frames(training), False
         model = fit_copy(self._prototype, training, as_array and hasattr(training.x, "columns"))
         table = query_cases(model.transform, training, as_array and hasattr(training.t, "columns"))
         table = np.asarray(table.toarray() if hasattr(table, "toarray") else table)
+        if training.query == "with scores" and not training.has_missing_values:
+            check_numbers(table)
         if table.shape[:1] != (rows,):
             raise ModelError(
                 f"The transformer made {pluralise(len(table), 'row')} of {pluralise(rows, 'case')}. Return one row per case."

@@ -27,6 +27,7 @@ NO_OUTPUT_TEXTS = {
     Status.ERROR: "error",
     Status.TIMEOUT: "no answer in time",
     Status.DIED: "the system died",
+    Status.REFUSED: "refused",
     Status.MISSING: "",
     Status.MALFORMED: "not a label",
 }

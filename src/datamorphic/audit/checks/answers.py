@@ -44,6 +44,7 @@ STATUS_NAMES = {
     Status.ERROR: "an error is raised",
     Status.TIMEOUT: "no answer in time",
     Status.DIED: "its process ended",
+    Status.REFUSED: "it is refused",
     Status.MISSING: "NaN or None is returned",
     Status.MALFORMED: "the answer is invalid",
 }

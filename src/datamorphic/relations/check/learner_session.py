@@ -210,6 +210,10 @@ def make_mixed_sampler(
     answered = run_flow(ask(TrainingBatch([draw_trial(form, traits) for form in trials]))).ok.tolist()
     framed = any(answered[2:4]) and not any(answered[:2])
     text_labels, number_labels = answered[2:4] if framed else answered[:2]
+    if traits.kind == "regressor" and not any(answered):
+        positive = replace(traits, positive_targets=True)
+        if run_flow(ask(TrainingBatch([draw_trial(DataForm(), positive)]))).ok.all():
+            traits = positive
     form = DataForm(
         framed=framed,
         text_labels=text_labels or not number_labels,

@@ -21,12 +21,11 @@ from ...space.answers import format_answer
 from ...space.blocks import split_value_name
 from ...space.labels import to_object_array
 from ...space.outputs import Outputs
-from ...space.partition import NOISE
+from ...space.partition import NOISE, RowPartition
 from ...space.points import Batch, Points
 from ...space.serialisation import value_from_json, value_to_json
 from ...systems.training import Floats, Training
 from ..algebra.base import JudgedGroups, split_statement
-from ..learners.base import ClusterRelation
 from ..learners.result import LearnerVerdicts
 from ..learners.waves import LearnerRelationOutcome
 
@@ -236,7 +235,8 @@ def build_violation(
     change = ""
     with suppress(Exception):  # a description that fails must not hide the violation
         change = outcome.relation.change(data, follow_up)
-    kind = ClusterViolation if isinstance(outcome.relation, ClusterRelation) else LearnerViolation
+    has_clusters = all(isinstance(answer[row], RowPartition) for answer in (result.before, result.after))
+    kind = ClusterViolation if has_clusters else LearnerViolation
     return kind(
         relation=outcome.relation.name,
         says=outcome.relation.statement,

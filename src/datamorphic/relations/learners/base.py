@@ -45,6 +45,7 @@ class TrainingChange:
     regressors: bool = False  # whether the labels of the rows may be numbers
     transformers: bool = False  # whether the answers may be the rows that a transformer makes
     firm: bool = True  # whether a violation must also occur in most slightly perturbed copies of the data
+    any_data: bool = False  # whether it is about all data, also those from which a learner may refuse to learn
 
     def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
         """Return why the change cannot be made; empty if it can.
@@ -99,6 +100,7 @@ class SameLabels:
     clause: str = "the same labels"  # the expectation in words
     scores: bool = True  # whether the scores of the classes must be as expected, too
     labelled: bool = True  # whether the training rows need labels; if not, the answer is a partition of the rows
+    any_answer: bool = False  # whether any answer is as expected, but no crash
     seeded: bool = False  # whether violations are set aside if the answers depend on ``random_state``
 
     def expected(self, labels: Any, data: Training, made: Training) -> Any:
@@ -136,6 +138,17 @@ class SameLabel(SameLabels):
 
     clause = "the same label"
     scores = False
+
+
+class AnyAnswer(SameLabel):
+    """Each test case gets an answer, whatever it is."""
+
+    clause = "an answer"
+    any_answer = True
+
+    def are_as_expected(self, answers: Array, expected: Array) -> Array:
+        """Return that all answers are as expected."""
+        return np.ones(len(answers), dtype=bool)
 
 
 class SameClusters(SameLabels):
@@ -259,7 +272,8 @@ class _ComposedRelation(LearnerRelation):
         clause = split_statement(change.statement)[0] if isinstance(change, LearnerRelation) else change.clause
         self.name, self.needs = clause, change.needs
         self.statement = f"{clause}: {expectation.clause}"
-        self.shares, self.firm = change.shares, change.firm
+        self.shares, self.firm, self.any_data = change.shares, change.firm, change.any_data
+        self.any_answer = expectation.any_answer
         self.regressors = change.regressors or not expectation.labelled
         self.transformers = change.transformers
         self.scores, self.labelled = expectation.scores, expectation.labelled

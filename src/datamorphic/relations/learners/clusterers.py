@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..._lazy import pd
 from ..._text import pluralise
 from ..._typing import SupportsFit
 from ...space.partition import RowPartition
+from ...systems.clusterer import find_cluster_count
 from ...systems.training import Places, Training
 from .base import Rng, SameClusters, TrainingChange, compute_widths, name_relations, shuffle_positions
-from .sklearn import Refit
+from .sklearn import FittedToOtherData, GivenAsFrames, Refit, SparseMatrix
 from .xie import ConstantAttribute, PermutedAttributes
 
 MAX_SCALE_EXPONENT = 6
@@ -88,6 +90,63 @@ class _FittedAgain(Refit):
     clause = "fitted again to the same rows, with the same random_state"
 
 
+class _EqualRows(TrainingChange):
+    """Some rows twice; the follow-up data are the same, since one fit shows whether equal rows are together."""
+
+    clause = "rows that are equal"
+    needs = ("there are as many different rows as clusters to find",)
+
+    def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
+        count = find_cluster_count(learner)
+        wanted = 0 if count is None else len(data.labels) if data.labels is not None else count[1]
+        return "there are fewer different rows than clusters" if _count_distinct_rows(data) < wanted else ""
+
+    def source(self, data: Training, rng: Rng) -> Training:
+        return data.rows(np.concatenate([np.arange(len(data.y)), rng.integers(len(data.y), size=len(data.y))]))
+
+    def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training:
+        return data
+
+
+class _OneCluster(SameClusters):
+    clause = "one cluster for all of them"
+
+    def expected(self, partition: RowPartition, data: Training, made: Training) -> RowPartition:
+        groups = pd.DataFrame(data.x).groupby(list(pd.DataFrame(data.x)), dropna=False, sort=False).ngroup().to_numpy()
+        _, first_rows = np.unique(groups, return_index=True)
+        return RowPartition(partition.array[first_rows[groups]])
+
+
+class _PlainRows(TrainingChange):
+    """Rows as they are, and rows from which there is little to learn: equal ones, a single feature, a single row."""
+
+    clause = "any rows that the learner accepts, equal ones and a single feature among them"
+    any_data = True
+    firm = False
+
+    def source(self, data: Training, rng: Rng) -> Training:
+        form = rng.integers(5)
+        if form == 0:
+            return data.attributes([0])
+        if form == 1:  # two different rows
+            return data.rows(rng.integers(min(2, len(data.y)), size=len(data.y)))
+        if form == 2:
+            return data.rows(np.repeat(np.arange(len(data.y)), 3))
+        return data.rows(np.arange(1)) if form == 3 and rng.random() < 0.2 else data
+
+    def follow_up(self, data: Training, partition: RowPartition, rng: Rng) -> Training:
+        return data
+
+
+class _AnyClusters(SameClusters):
+    clause = "clusters"
+    any_answer = True
+
+
+def _count_distinct_rows(data: Training) -> int:
+    return int((~pd.DataFrame(data.x).duplicated()).sum())
+
+
 class _RowOnCentre(_NumericChange):
     clause = "one row moved onto the mean of its cluster"
 
@@ -144,6 +203,11 @@ CLUSTER_RELATIONS = name_relations(
         "all features shifted": _AllShifted() >> SameClusters(),
         "features reordered": _PermutedFeatures() >> SameClusters(),
         "constant feature": _ConstantFeature() >> SameClusters(),
+        "fitted to other rows": FittedToOtherData() >> SameClusters(),
+        "rows in frames": GivenAsFrames() >> SameClusters(),
+        "sparse rows": SparseMatrix() >> _AnyClusters(),
+        "equal rows": _EqualRows() >> _OneCluster(),
+        "rows answered": _PlainRows() >> _AnyClusters(),
         "row on its centre": _RowOnCentre() >> SameClusters(),
         "far cluster": _FarCluster() >> _CopyIsCluster(),
     }

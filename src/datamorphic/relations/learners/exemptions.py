@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 
 import numpy as np
 
-from ...systems.training import Training
+from ...systems.training import Floats, Training
 from .base import compute_widths
 from .requirement import SCALING_UNDONE, EstimatorParameters
 from .smoothing import SMOOTHING_FACTORS, is_smoothing_decisive
 
 MAX_RELATIVE_SIZE = 1e4  # of numbers, in widths of the data, up to which the precision of distances suffices
+# singular values, relative to the largest, that are neither zero up to rounding nor large enough to divide by
+MIN_SINGULAR_SHARE, MAX_SINGULAR_SHARE = 1e-13, 1e-4
+MAX_ITERATION_SHARE = 0.5  # of those allowed, within which a solver must come near the optimum
+MIN_MARGIN = 0.1  # between the log-odds of two classes, below which the solver is not sure
 SINGLE_EPSILON = 1e-6  # relative distance from a threshold below which rounding in single precision may decide
 _FLAGS_REASON = "booleans and categories are not mapped like the numbers"
 _PRECISION_REASON = "the numbers are far from zero and close together, so floating-point precision does not suffice"
@@ -43,6 +48,61 @@ def _exempt_splits(relation: str, model: EstimatorParameters, data: Training) ->
     if relation in ("MR-0", SCALING_UNDONE) and _has_case_between(data):
         return "a value of the case may lie exactly on a threshold, and rounding moves both"
     return ""
+
+
+def _exempt_logistic(relation: str, model: EstimatorParameters, data: Training) -> str:
+    """Exempt data on which the solver stops before the optimum, or is not sure which class is likelier there."""
+    from sklearn.base import clone
+
+    if len(data.numeric) < data.x.shape[1]:
+        return "booleans and categories may be numbers to the learner"
+    rows, cases = data.numbers[: len(data.y)], data.numbers[len(data.y) :]
+    learner = clone(model).set_params(solver="lbfgs")
+    exact = clone(model).set_params(solver="newton-cholesky", tol=1e-10, max_iter=1000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fits = [part.fit(rows, data.y, data.weights) for part in (learner, exact)]
+    margins = [np.sort(fit.decision_function(cases).reshape(len(cases), -1), axis=1) for fit in fits]
+    gaps = [np.abs(m[:, 0]) if m.shape[1] == 1 else m[:, -1] - m[:, -2] for m in margins]
+    if max(fits[0].n_iter_) >= MAX_ITERATION_SHARE * model.max_iter or min(map(np.min, gaps)) < MIN_MARGIN:
+        return "the solver stops before the optimum, or two classes are almost equally likely there"
+    if (fits[0].predict(cases) != fits[1].predict(cases)).any():
+        return "the solver stops before the optimum"
+    return ""
+
+
+def _exempt_regression_trees(relation: str, model: EstimatorParameters, data: Training) -> str:
+    if not np.array_equal(data.y, np.round(data.y)):
+        return "the targets are no whole numbers, so sums in another order are rounded differently"
+    if model.max_features not in (None, 1.0) and relation != "sample order":
+        return "columns are drawn at random"
+    return _exempt_splits(relation, model, data) or (
+        "values are compared in single precision, and values closer than 1e-7 are never split"
+        if _is_imprecise(data, 1e3, 1e-3)
+        else ""
+    )
+
+
+def _exempt_linear_regression(relation: str, model: EstimatorParameters, data: Training) -> str:
+    spectrum = _compute_spectrum(data)
+    if ((spectrum > MIN_SINGULAR_SHARE) & (spectrum < MAX_SINGULAR_SHARE)).any():
+        return "columns nearly depend on each other, so rounding decides"
+    return _PRECISION_REASON if _is_far_from_zero(data) else ""
+
+
+def _exempt_ridge_regression(relation: str, model: EstimatorParameters, data: Training) -> str:
+    if (_compute_spectrum(data) < MAX_SINGULAR_SHARE).any() or _is_far_from_zero(data):
+        return "columns depend on each other or differ much in scale, so rounding decides"
+    return ""
+
+
+def _compute_spectrum(data: Training) -> Floats:
+    """Return the singular values of the centred training rows, as shares of the largest."""
+    rows = data.numbers[: len(data.y)]
+    if not np.isfinite(rows).all() or rows.shape[1] < data.x.shape[1]:
+        return np.array([MAX_SINGULAR_SHARE / 10])
+    values = np.linalg.svd(rows - rows.mean(axis=0), compute_uv=False)
+    return np.asarray(values / max(values.max(initial=0), np.finfo(np.float64).tiny))
 
 
 def _exempt_histograms(relation: str, model: EstimatorParameters, data: Training) -> str:
@@ -120,5 +180,9 @@ EXEMPTIONS: dict[str, Callable[[str, EstimatorParameters, Training], str]] = {
     "densities": _exempt_densities,
     "distances": _exempt_distances,
     "histograms": _exempt_histograms,
+    "logistic": _exempt_logistic,
+    "linear regression": _exempt_linear_regression,
+    "regression trees": _exempt_regression_trees,
+    "ridge regression": _exempt_ridge_regression,
     "splits": _exempt_splits,
 }

@@ -178,7 +178,7 @@ def draw_trial(form: DataForm, traits: LearnerTraits) -> Training:
     codes = rng.permutation(np.arange(MAX_TRAINING_ROWS) % (2 if traits.two_classes else 3))
     y: Any = np.array(TEXT_LABELS)[codes] if form.text_labels else codes
     if traits.kind == "regressor":
-        y = x[:-1, 0] + rng.uniform(0, 1, MAX_TRAINING_ROWS)
+        y = x[:-1, 0] + rng.uniform(0, 1, MAX_TRAINING_ROWS) - (0 if traits.positive_targets else 10)
     if not form.framed and not form.categories:
         return Training(x[:-1], y, x[-1:])
     frame = pd.DataFrame(x, columns=[f"a{place}" for place in range(x.shape[1])])

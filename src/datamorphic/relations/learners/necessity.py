@@ -37,7 +37,11 @@ _SCALERS = ("MinMaxScaler", "StandardScaler")
 # transformers that ignore the labels and are deterministic
 _LABEL_BLIND_STEPS = (*_SCALERS, "MaxAbsScaler", "OneHotEncoder", "OrdinalEncoder", "RobustScaler", "SimpleImputer")
 # they hold on all data
-_SHARED_RELATIONS = ("refit", "queried again", "queried alone", "queried backwards", "label renaming")
+_SHARED_RELATIONS = (
+    *("refit", "queried again", "queried alone", "queried backwards", "label renaming", "label type"),
+    *("fitted before", "frames", "accepts sparse", "answers"),
+    *("fitted to other rows", "rows in frames", "sparse rows", "rows answered", "equal rows"),
+)
 _LABEL_RELATIONS = (*_SHARED_RELATIONS, "MR-1.1", "MR-4.2")  # only labels change
 _ROW_RELATIONS = (  # the rows change
     *("MR-3.1", "MR-3.2", "MR-3.2 odds", "MR-4.1", "MR-4.1 subset", "MR-5.1", "MR-5.2"),

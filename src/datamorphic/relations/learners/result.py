@@ -21,6 +21,12 @@ from .base import LearnerRelation
 from .necessity import STRICTNESS
 
 
+class Failure(str):
+    """The error of a learner, in the place of its answer."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, eq=False)
 class LearnerSubject:
     """A learner, and the estimator whose necessary relations it must satisfy."""
@@ -60,6 +66,8 @@ class LearnerSubject:
 
     def find_data_obstacle(self, relation: LearnerRelation, data: Training) -> str:
         """Return why nothing can be learnt from data; empty if something can."""
+        if relation.any_data:
+            return "some training rows have no label" if relation.labelled and _has_missing_label(data.y) else ""
         if not relation.labelled:
             return self._find_cluster_obstacle(data)
         if self.traits.kind == "transformer":

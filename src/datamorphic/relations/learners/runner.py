@@ -14,18 +14,20 @@ from ..._text import pluralise
 from ...errors import TestSystemError, format_error_line
 from ...runs.flow import Flow, Query
 from ...space.labels import to_object_array
-from ...space.outputs import Outputs
+from ...space.outputs import Outputs, Status
 from ...systems.base import Executor
 from ...systems.clusterer import find_seeds
 from ...systems.learner import LEARNER_ERRORS, align_scores
 from ...systems.training import Array, Places, Training, TrainingBatch
-from ..algebra.base import HOLDS, UNDEFINED, VIOLATED, Mask
+from ..algebra.base import HOLDS, UNDEFINED, VIOLATED, Mask, split_statement
 from .base import LearnerRelation, compute_widths
 from .necessity import Requirement, find_requirement
-from .result import JudgingOptions, LearnerSubject, LearnerVerdicts
+from .result import Failure, JudgingOptions, LearnerSubject, LearnerVerdicts
 
 Result = TypeVar("Result")
+CRASHES = (Status.ERROR, Status.DIED, Status.MALFORMED, Status.MISSING)  # no answer, although the learner did not refuse the data
 SCORE_TOLERANCE = 1e-6  # of their range, by which scores and numeric answers may differ: sums have another order
+RESIDUE_TOLERANCE = 1e-12  # of the greatest number, that is left where numbers cancel out
 # of the middle half of a column; much less would create ties in single precision, which trees use
 PERTURBATION_SHARE = 1e-3
 TIE_REASON = "the violation depends on a tie: it disappears when all numbers change slightly"
@@ -56,7 +58,7 @@ def check_relation(
     definition of the learner leaves no choice open in which ties decide. So are violations on data
     on which the learner need not satisfy the relation, although by its `requirement` it must on most data.
     """
-    check = _LearnerCheck(relation, subject, judging)
+    check = _LearnerCheck(relation, subject, judging, requirement is not None and requirement.necessary)
     result = yield from check.judge(data, numbers, source_outputs, done)
     if relation.seeded and find_seeds(subject.learner):
         yield from check.set_random_starts_aside(result)
@@ -82,6 +84,7 @@ class _LearnerCheck:
     relation: LearnerRelation
     subject: LearnerSubject
     judging: JudgingOptions
+    judges_crashes: bool  # whether a crash is a violation, as it is of a relation that must hold
 
     def judge(
         self,
@@ -131,6 +134,8 @@ class _LearnerCheck:
         for failed_row, text in source_outputs.messages.items():
             if applies[failed_row]:
                 result.add_failure(failed_row, f"fit on the source data failed: {text}")
+        if self.judges_crashes and (relation.any_data or relation.changes_source):
+            self.judge_crashes(result, source_outputs, applies)
         groups = self.make_follow_ups(result, np.flatnonzero(source_outputs.ok & applies), numbers)
         if groups:
             follow_up_data = TrainingBatch(result.follow_ups)
@@ -139,6 +144,19 @@ class _LearnerCheck:
             after = _expand_outputs(answers, rows, len(follow_up_data), follow_up_data.width)
             self.compare(result, groups, after)
         return result
+
+    def judge_crashes(self, result: LearnerVerdicts, outputs: Outputs, applies: Mask) -> None:
+        """Record that the learner crashes on its training data, which is a violation; a refusal is none."""
+        for row in np.flatnonzero(~outputs.ok & applies).tolist():
+            text = outputs.messages.get(row, Status(outputs.status[row]).name)
+            if outputs.status[row] == Status.REFUSED:
+                result.set_aside([row], f"the learner refuses the data: {text}")
+                continue
+            result.verdicts[row], result.follow_up_index[row] = VIOLATED, len(result.follow_ups)
+            result.before[row] = result.after[row] = Failure(text)
+            result.expected[row] = split_statement(self.relation.statement)[1]
+            data = result.data.trainings[result.data.training_index[row]]
+            result.follow_ups.append(data.cases(result.data.case_index[row : row + 1]))
 
     def make_follow_ups(
         self, result: LearnerVerdicts, answered_rows: Places, numbers: Sequence[int]
@@ -191,16 +209,24 @@ class _LearnerCheck:
         result.after[rows] = after.values[places]
         as_expected = self.call("are_as_expected", result.after[rows], result.expected[rows])
         if self.subject.traits.kind == "transformer":
-            as_expected = _are_rows_near(result.after[rows], result.expected[rows])
+            sizes = [_find_magnitude(result.data.trainings[k]) for k in result.data.training_index[rows]]
+            as_expected = _are_rows_near(result.after[rows], result.expected[rows], sizes)
         elif self.relation.labelled and any(
             self.subject.has_numeric_target(training) for training in result.data.trainings
         ):
             labels = [result.data.trainings[k].y for k in result.data.training_index[rows]]
             as_expected = _is_near(result.after[rows], result.expected[rows], labels)
+        if self.relation.any_answer:
+            as_expected = np.ones(len(rows), dtype=bool)
         result.verdicts[rows] = np.where(after.ok[places], np.where(as_expected, HOLDS, VIOLATED), UNDEFINED)
-        for row, place in zip(rows, places, strict=True):
-            if place in after.messages:
-                result.add_failure(int(row), f"fit on the follow-up data failed: {after.messages[place]}")
+        for row, place in zip(rows.tolist(), places.tolist(), strict=True):
+            text = after.messages.get(place, "")
+            if after.status[place] == Status.REFUSED:
+                result.set_aside([row], f"the learner refuses the follow-up data: {text}")
+            elif self.judges_crashes and after.status[place] in CRASHES:
+                result.verdicts[row], result.after[row] = VIOLATED, Failure(text or Status(after.status[place]).name)
+            elif text:
+                result.add_failure(row, f"fit on the follow-up data failed: {text}")
         if result.scores_before is None or result.scores_after is None or after.scores is None:
             return
         for g, case_rows in groups:
@@ -223,6 +249,7 @@ class _LearnerCheck:
     def set_random_starts_aside(self, result: LearnerVerdicts) -> Flow[None]:
         """Set violations aside in which the clusters, before or after the change, are others with another seed."""
         rows, data = result.violations, result.data
+        rows = rows[[not isinstance(answer, Failure) for answer in result.after[rows]]]
         if not len(rows):
             return
         answers_by_side = [
@@ -316,10 +343,19 @@ def _perturb(data: Training, rng: np.random.Generator) -> Training:
     return data.with_numbers(data.numbers + PERTURBATION_SHARE * widths * rng.uniform(-1, 1, data.numbers.shape))
 
 
-def _are_rows_near(after: Array, expected: Array) -> Mask:
-    """Return which rows of numbers are as expected, up to rounding; other values must be equal."""
+def _find_magnitude(data: Training) -> float:
+    """Return the size of the greatest number, at least 1."""
+    finite = np.abs(data.numbers[np.isfinite(data.numbers)])
+    return max(1.0, float(finite.max(initial=0)))
+
+
+def _are_rows_near(after: Array, expected: Array, magnitudes: list[float]) -> Mask:
+    """Return which rows of numbers are as expected, up to rounding; other values must be equal.
+
+    Numbers near zero may be what is left of greater ones, so that the magnitudes of the data count as well.
+    """
     near = np.zeros(len(after), dtype=bool)
-    for place, (row, expected_row) in enumerate(zip(after, expected, strict=True)):
+    for place, (row, expected_row, magnitude) in enumerate(zip(after, expected, magnitudes, strict=True)):
         if row is None or expected_row is None or len(row) != len(expected_row):
             continue
         try:
@@ -328,7 +364,7 @@ def _are_rows_near(after: Array, expected: Array) -> Mask:
             near[place] = row == expected_row
             continue
         finite = expected_numbers[np.isfinite(expected_numbers)]
-        slack = SCORE_TOLERANCE * np.abs(finite).max(initial=0)
+        slack = max(SCORE_TOLERANCE * np.abs(finite).max(initial=0), RESIDUE_TOLERANCE * magnitude)
         near[place] = np.isclose(numbers, expected_numbers, rtol=0, atol=slack, equal_nan=True).all()
     return near
 

@@ -10,13 +10,15 @@ import numpy as np
 from ..._lazy import pd
 from ..._typing import SupportsFit
 from ...space.labels import to_object_array
-from ...systems.learner import has_weight_parameter
+from ...systems.learner import find_parameter_values, has_weight_parameter
 from ...systems.training import Array, Places, QueryForm, Training, take_rows
 from .base import (
+    AnyAnswer,
     Rng,
     SameLabel,
     SameLabels,
     TrainingChange,
+    get_comparable_labels,
     has_named_class_weights,
     list_other_classes,
     name_relations,
@@ -63,6 +65,39 @@ class _QueriedBackwards(_Query):
     form = "backwards"
 
 
+class FittedToOtherData(_Query):
+    """No change of the data: the learner was fitted to other data before."""
+
+    clause = "the learner was fitted to other labels before, as many as there are rows"
+    form = "after other data"
+
+    def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
+        warm = any(find_parameter_values(learner, "warm_start"))
+        return "with warm_start, what was learnt before is kept" if warm else ""
+
+
+class GivenAsFrames(_Query):
+    """The same numbers in frames."""
+
+    clause = "the same numbers in frames instead of arrays"
+    form = "as frames"
+    needs = ("the rows are arrays of numbers",)
+
+    def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
+        return "the rows are frames already" if data.framed else ""
+
+
+class _QueriedWithScores(_Query):
+    clause = "any training set that the learner accepts"
+    form = "with scores"
+    any_data = True
+    firm = False
+
+
+class _Answered(AnyAnswer):
+    clause = "an answer, finite numbers, and scores that are no NaN"
+
+
 class _SampleOrder(TrainingChange):
     clause = "the training rows in another order"
     regressors = transformers = True
@@ -89,6 +124,21 @@ class _RenamedLabels(TrainingChange):
             width = len(str(len(data.declared)))
             names = np.array([f"class {i:0{width}d}" for i in range(len(data.declared))])
         new_data = replace(data, y=replace_labels(data.y, data.declared, names))
+        return new_data if data.labels is None else replace(new_data, labels=tuple(names.tolist()))
+
+
+class _LabelsOfOtherType(_RenamedLabels):
+    """Labels in the same order: text or unsigned numbers."""
+
+    clause = "labels of another type, text or unsigned numbers, in the same order"
+
+    def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
+        width, count = len(str(len(data.declared))), len(data.declared)
+        names: Any = np.arange(count, dtype=np.uint8)
+        if data.classes.dtype.kind in "iu" and rng.random() < 0.5:
+            names = np.array([f"class {i:0{width}d}" for i in range(count)])
+        y = replace_labels(data.y, data.declared, names)
+        new_data = replace(data, y=y.astype(names.dtype))
         return new_data if data.labels is None else replace(new_data, labels=tuple(names.tolist()))
 
 
@@ -170,7 +220,50 @@ class _RowWeights(TrainingChange):
         return replace(data.rows(rows), weights=None)
 
 
-class _SparseMatrix(TrainingChange):
+class _UnitWeights(_RowWeights):
+    clause = "every training row with weight 1 instead of without weights"
+
+    def source(self, data: Training, rng: Rng) -> Training:
+        return data
+
+    @property
+    def changes_source(self) -> bool:
+        return False
+
+    def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
+        return replace(data, weights=np.ones(len(data.y)))
+
+
+class _ZeroWeights(_RowWeights):
+    """Rows of weight 0; each class keeps a row, or one of them keeps none."""
+
+    clause = "some training rows removed instead of with weight 0"
+
+    def source(self, data: Training, rng: Rng) -> Training:
+        weights = np.where(rng.random(len(data.y)) < 0.5, 0.0, 1.0)
+        if data.y.dtype.kind == "f":
+            weights[rng.integers(len(weights))] = 1.0
+        else:
+            for label in data.classes:
+                weights[rng.choice(np.flatnonzero(get_comparable_labels(data) == label))] = 1.0
+        return replace(data, weights=weights)
+
+    def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
+        assert data.weights is not None
+        return replace(data.rows(np.flatnonzero(data.weights)), weights=None)
+
+
+class _ClassWithoutWeight(_ZeroWeights):
+    clause = "the training rows of one class removed instead of with weight 0"
+
+    def source(self, data: Training, rng: Rng) -> Training:
+        absent = get_comparable_labels(data) == rng.choice(data.classes)
+        return replace(data, weights=np.where(absent, 0.0, 1.0))
+
+
+class SparseMatrix(TrainingChange):
+    """The same numbers in a sparse matrix."""
+
     clause = "the same numbers in a sparse matrix instead of a dense one"
     needs = ("the learner accepts sparse matrices", "all attributes are numbers")
     regressors = transformers = True
@@ -211,8 +304,16 @@ LEARNER_RELATIONS = XIE_RELATIONS | name_relations(
         "label renaming": _RenamedLabels() >> _RenamedAlike(),
         "overruled": _OverruledCase() >> _AddedLabel(),
         "contradicted row": _ContradictedRow() >> SameLabel(),
+        "label type": _LabelsOfOtherType() >> _RenamedAlike(),
         "weights": _RowWeights() >> SameLabels(),
-        "sparse": _SparseMatrix() >> SameLabels(),
+        "unit weights": _UnitWeights() >> SameLabels(),
+        "zero weights": _ZeroWeights() >> SameLabels(),
+        "class without weight": _ClassWithoutWeight() >> SameLabel(),
+        "sparse": SparseMatrix() >> SameLabels(),
+        "accepts sparse": SparseMatrix() >> AnyAnswer(),
+        "frames": GivenAsFrames() >> SameLabels(),
+        "fitted before": FittedToOtherData() >> SameLabels(),
+        "answers": _QueriedWithScores() >> _Answered(),
         "constant column": _ConstantFirst() >> SameLabels(),
     }
 )

@@ -20,7 +20,7 @@ SMOOTHING_FACTORS: dict[str, tuple[float, float]] = {
     "MR-2.2 shared": (1, np.inf),
     "MR-3.1": (1 / 2, np.inf),
     **dict.fromkeys(("MR-3.2", "MR-3.2 odds", "MR-4.1", "MR-4.1 subset", "weights"), (1 / 2, 2)),
-    "MR-5.1": (0, np.inf),
+    **dict.fromkeys(("MR-5.1", "zero weights", "class without weight"), (0, np.inf)),
 }
 DOUBLED_CLASS_RELATIONS = ("MR-3.2", "MR-3.2 odds")
 STRONG_VAR_SMOOTHING = 1e-8  # above this var_smoothing no relation that changes the smoothing is necessary
@@ -48,7 +48,8 @@ def is_smoothing_decisive(relation: str, model: EstimatorParameters, data: Train
     if relation in INFORMATIVE_RELATIONS:
         low, high = compute_range(data)
     with np.errstate(all="ignore"):
-        classes = [numbers[labels == label] for label in data.classes.tolist()]
+        groups = [numbers[labels == label] for label in data.classes.tolist()]
+        classes = [members for members in groups if len(members)]  # a class may have no weight
         variances = np.array([members.var(axis=0) for members in classes])
         gaps = (cases[:, None] - np.array([members.mean(axis=0) for members in classes])) ** 2
         prior = np.log([len(members) for members in classes] if model.priors is None else model.priors)

@@ -136,6 +136,15 @@ def _is_exact_solver(model: EstimatorParameters, scaler: str) -> bool:
     return bool(exact and squared and model.C <= 100 and not isinstance(model.class_weight, dict))
 
 
+def _is_near_solver(model: EstimatorParameters, scaler: str) -> bool:
+    return bool(
+        model.solver in ("lbfgs", "newton-cg", "newton-cholesky")
+        and (getattr(model, "penalty", "l2") in ("l2", "deprecated") and not model.l1_ratio)
+        and model.C <= 100
+        and not isinstance(model.class_weight, dict)
+    )
+
+
 def _splits_to_the_end(model: EstimatorParameters, scaler: str) -> bool:
     return model.class_weight is None and (model.min_samples_split, model.min_samples_leaf) == (2, 1)
 
@@ -168,6 +177,7 @@ CONDITIONS: dict[str, Callable[[EstimatorParameters, str], object]] = {
     "no smoothing": lambda model, _: model.var_smoothing < 1e-12,
     "strong smoothing": lambda model, _: model.var_smoothing > STRONG_VAR_SMOOTHING,
     "exact solver": _is_exact_solver,
+    "near solver": _is_near_solver,
     "behind a scaler": lambda _, scaler: scaler,  # which turns a constant into zeros, whose coefficient stays zero
     "standardised": lambda _, scaler: scaler == "StandardScaler",
     "class weights": lambda model, _: model.class_weight is not None,
@@ -179,6 +189,13 @@ CONDITIONS: dict[str, Callable[[EstimatorParameters, str], object]] = {
     "pure leaves": _has_pure_leaves,
     "gini": lambda model, _: model.criterion == "gini",
     "bootstrap": lambda model, _: model.bootstrap,
+    "solved in the primal": lambda model, _: (
+        model.dual is False and (model.penalty, model.loss) == ("l2", "squared_hinge") and not isinstance(model.class_weight, dict)
+    ),
+    "regression split to the end": lambda model, _: (
+        (model.min_samples_split, model.min_samples_leaf, model.max_leaf_nodes) == (2, 1, None)
+    ),
+    "other ridge solver": lambda model, _: model.solver not in ("auto", "cholesky", "svd") or model.positive,
     "several threads": lambda model, _: model.n_jobs not in (None, 1),
     "own start": lambda model, _: model.init not in (None, "zero"),
     "numbers only": _has_numbers_only,
