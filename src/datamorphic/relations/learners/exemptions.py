@@ -61,7 +61,10 @@ def _exempt_logistic(relation: str, model: EstimatorParameters, data: Training) 
     exact = clone(model).set_params(solver="newton-cholesky", tol=1e-10, max_iter=1000)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fits = [part.fit(rows, data.y, data.weights) for part in (learner, exact)]
+        try:
+            fits = [part.fit(rows, data.y, data.weights) for part in (learner, exact)]
+        except (TypeError, ValueError):
+            return "the learner refuses these data"
     margins = [np.sort(fit.decision_function(cases).reshape(len(cases), -1), axis=1) for fit in fits]
     gaps = [np.abs(m[:, 0]) if m.shape[1] == 1 else m[:, -1] - m[:, -2] for m in margins]
     if max(fits[0].n_iter_) >= MAX_ITERATION_SHARE * model.max_iter or min(map(np.min, gaps)) < MIN_MARGIN:

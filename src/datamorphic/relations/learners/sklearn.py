@@ -255,6 +255,7 @@ class _ZeroWeights(_RowWeights):
 
 class _ClassWithoutWeight(_ZeroWeights):
     clause = "the training rows of one class removed instead of with weight 0"
+    regressors = transformers = False
 
     def source(self, data: Training, rng: Rng) -> Training:
         absent = get_comparable_labels(data) == rng.choice(data.classes)

@@ -77,6 +77,8 @@ class LearnerRelationOutcome(RelationOutcome):
             self.fit_failure = result.fit_failures[min(result.fit_failures)]
         if self.statistical:
             rows = np.flatnonzero(result.verdicts <= VIOLATED)
+            # the cases of one training set depend on each other, so one of them counts
+            rows = rows[np.unique(data.training_index[rows], return_index=True)[1]]
             self._labels.append((result.expected[rows], result.after[rows]))
             if result.scores_before is not None and result.scores_after is not None:
                 self._scores.append((result.scores_before[rows], result.scores_after[rows]))
