@@ -30,6 +30,7 @@ class Bug:
     issue: str
     python: str = ""
     timeout: float | None = None
+    correction: str = ""  # of the list, after something was run
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -187,11 +187,15 @@ def check_numbers(answers: Any, scores: Any = None) -> None:
 
 
 def to_frames(data: Training) -> Training:
-    """Return the same data as frames, with names of columns."""
+    """Return the same data as frames, with names of columns.
+
+    Numbers stay where they are in memory, since sums in another order would be rounded differently.
+    """
     if data.framed or hasattr(data.x, "tocsr"):
         return data
     names = [f"a{place}" for place in range(data.x.shape[1])]
-    return replace(data, x=pd.DataFrame(data.x, columns=names), t=pd.DataFrame(data.t, columns=names))
+    x, t = (pd.DataFrame(rows, columns=names, copy=False) for rows in (data.x, data.t))
+    return replace(data, x=x, t=t)
 
 
 def fit_copy(learner: SupportsFit, data: Training, as_array: bool = False) -> Any:
