@@ -130,6 +130,7 @@ CALLS = {
     ),
     "assert_holds": lambda: (dm.assert_holds, {"model": Model(), "data": INPUTS, "relation": "row order", "cases": 5}),
     "compute_statistics": lambda: (dm.compute_statistics, {"tests": prepare("tests")}),
+    "audio_relations": lambda: (dm.relations.audio_relations, {}),
     "image_relations": lambda: (dm.relations.image_relations, {}),
     "sequence_relations": lambda: (dm.relations.sequence_relations, {}),
     "route_relations": lambda: (
@@ -150,6 +151,7 @@ CALLS = {
         {"name": "f", "domain": (0, 1), "follow_up": lambda x: x, "equal": None},
     ),
     "HttpService": lambda: (dm.systems.HttpService, {"url": "http://localhost:1/predict"}),
+    "Audio": lambda: (dm.Audio, {"name": "call", "length": 5, "rate": 8_000}),
     "Sequence": lambda: (dm.Sequence, {"name": "wave", "length": 5, "low": 0, "high": 1}),
     "Space.sample": lambda: (SPACE.sample, {"n": 5}),
     "SqliteSearch": lambda: (dm.systems.SqliteSearch, {"documents": DOCUMENTS}),

@@ -784,7 +784,7 @@ UNTRIED_CLASSES = {
         "ApertiumTranslator Categorical ClusterRelation AllowedCombinations Continuous HttpService Integer LearnerRelation OneHot "
         "OutputPattern Relation Rule TantivySearch Text"
     ),
-    "made for every batch, of values that were validated before": "Image Outputs Points Sequence Training",
+    "made for every batch, of values that were validated before": "Audio Image Outputs Points Sequence Training",
     "need a map, or a Java runtime": "ValhallaRouter Weka",
     "its methods take numbers of stored runs": "Store",
     "another name of AuditResult": "Result",

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from .scripting.pool import TestPool as TestPool
     from .scripting.recorder import record as record
     from .scripting.run import play as play
+    from .space.blocks import Audio as Audio
     from .space.blocks import Image as Image
     from .space.blocks import Sequence as Sequence
     from .space.column_relations import find_constraints as find_constraints
@@ -116,7 +117,7 @@ _NAMES = {
     "scripting.run": "play",
     "scripting.pool": "TestPool",
     "scripting.recorder": "record",
-    "space.blocks": "Image Sequence",
+    "space.blocks": "Audio Image Sequence",
     "space.column_relations": "find_constraints",
     "space.constraints": "AllowedCombinations OneHot Rule",
     "space.description": "read_space",

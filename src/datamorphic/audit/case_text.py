@@ -75,11 +75,13 @@ def extract_case(batch: Batch, row: int) -> dict[str, Any]:
 
 def extract_row(frame: pd.DataFrame, row: int) -> dict[str, Any]:
     """Return one row of a frame as a dict of JSON-serialisable values."""
-    # column by column: as one row, whole numbers beside others would become floats
-    values = [frame.iloc[row : row + 1, column].tolist()[0] for column in range(frame.shape[1])]
+    one_row = frame.iloc[row : row + 1]
+    # as objects: as one row, whole numbers beside others would become floats
+    values = one_row.astype(object).to_numpy()[0].tolist()
+    missing = one_row.isna().to_numpy()[0].tolist()
     return {
-        str(name): None if pd.api.types.is_scalar(value) and pd.isna(value) else to_plain(value)
-        for name, value in zip(frame.columns, values, strict=True)
+        str(name): None if is_missing else to_plain(value)
+        for name, value, is_missing in zip(frame.columns, values, missing, strict=True)
     }
 
 

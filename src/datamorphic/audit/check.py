@@ -150,7 +150,7 @@ class Check(CheckFacts):
         blocks = context.space.blocks
         if blocks and self.about_columns and (self.about_columns == "tables" or not context.space.scalars):
             block = blocks[0].block
-            values = "pixels" if block.kind == "image" else "values"
+            values = {"image": "pixels", "sequence": "values", "audio": "samples"}[block.kind]
             return f"it is about columns, and single {values} of {block.noun}s are not columns"
         return self.find_skip_reason(context)
 

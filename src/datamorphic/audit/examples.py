@@ -265,6 +265,8 @@ def draw_example(example: Example) -> Drawing | None:
     high = next((limit for limit in PIXEL_RANGES if largest <= limit), largest)
     block: Block
     if len(shape) == 1:
+        if low < 0:
+            low, high = -max(-low, largest), max(-low, largest)  # a sound swings to both sides
         block = BlockSequence(name, shape[0], low, high)
     else:
         channels_first = len(shape) == 3 and shape[0] <= MAX_CHANNELS < shape[2]

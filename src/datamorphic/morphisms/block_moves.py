@@ -14,7 +14,7 @@ import numpy as np
 from .._lazy import pd
 from .._validation import is_number
 from ..errors import ArgumentError, DataError
-from ..space.blocks import Block, BlockKind, stack_arrays, to_object_column
+from ..space.blocks import BLOCK_CLASSES, Block, BlockKind, stack_arrays, to_object_column
 from ..space.features import Codes
 
 
@@ -36,7 +36,7 @@ class BlockMove:
         """Return the changed values, clipped to the range of the block."""
         if block.kind not in self.kinds:
             raise ArgumentError(
-                f"{type(self).__name__} changes {' and '.join(f'{kind}s' for kind in self.kinds)}. {block.name!r} is a {block.noun}."
+                f"{type(self).__name__} changes {' and '.join(f'{BLOCK_CLASSES[kind].noun}s' for kind in self.kinds)}. {block.name!r} is a {block.noun}."
             )
         return np.clip(self.change(block, codes, rng), block.low, block.high)
 
@@ -82,7 +82,8 @@ class MoveFunction:
 def replace_values(frame: pd.DataFrame, names: list[str], codes: Codes) -> pd.DataFrame:
     """Return a frame with other values in some of its columns."""
     new_values = pd.DataFrame(codes, columns=names, index=frame.index)
-    others = [name for name in frame.columns if name not in set(names)]
+    own_names = set(names)
+    others = [name for name in frame.columns if name not in own_names]
     return new_values if not others else pd.concat([frame[others], new_values], axis=1)[list(frame.columns)]
 
 

@@ -136,9 +136,10 @@ class TestSystem:
 
     def _verify(self) -> None:
         """Raise `TestSystemError` if an option of a mark is invalid."""
+        names = set() if self.space is None else set(self.space.names)
         for morphism in self.datamorphisms.values():
             mark = morphism.mark
-            if mark.feature is not None and self.space is not None and mark.feature not in self.space.names:
+            if mark.feature is not None and self.space is not None and mark.feature not in names:
                 morphism.fail(f"names the feature {mark.feature!r}. {suggest_name(mark.feature, self.space.names)}")
             if mark.step is not None and not (isinstance(mark.step, int | float) and mark.step > 0):
                 morphism.fail(f"declares the step {mark.step!r}, which must be a number above 0.")

@@ -1,10 +1,11 @@
-"""Stock moves of whole images and sequences for walks."""
+"""Stock moves of whole images, sequences and sounds for walks."""
 
 from __future__ import annotations
 
 from .block_moves import BlockMove, BlockNoise
 from .image_moves import ImageBrightness, ImageOcclusion, ImageRotation, ImageShift
 from .sequence_moves import SequenceScale, SequenceShift, SequenceWarp
+from .sound_moves import SoundGain, SoundNoise, SoundShift, SoundSpeed
 
 #: by kind of block and by name: small enough that several lead to a border
 BLOCK_MOVES: dict[str, dict[str, BlockMove]] = {
@@ -27,5 +28,14 @@ BLOCK_MOVES: dict[str, dict[str, BlockMove]] = {
         "smaller": SequenceScale(factor=0.9),
         "noise": BlockNoise(amount=0.05),
         "warp": SequenceWarp(amount=0.05),
+    },
+    "audio": {
+        "louder": SoundGain(decibels=3),
+        "quieter": SoundGain(decibels=-3),
+        "later": SoundShift(milliseconds=20),
+        "earlier": SoundShift(milliseconds=-20),
+        "faster": SoundSpeed(factor=1.02),
+        "slower": SoundSpeed(factor=0.98),
+        "noise": SoundNoise(decibels_below=20),
     },
 }

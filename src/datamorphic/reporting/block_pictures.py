@@ -1,9 +1,10 @@
-"""Pairs of images and of sequences as drawings: side by side, with their difference highlighted."""
+"""Pairs of images, sequences and sounds as drawings: side by side, with their difference highlighted."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -59,7 +60,7 @@ def build_pair_drawing(
     meaning = (
         "Orange: brighter in the second image; blue: darker."
         if isinstance(block, Image)
-        else "Grey: the first sequence; orange: the second."
+        else f"Grey: the first {block.noun}; orange: the second."
     )
     alt = f"{noun} of {block.noun}s of {block.name}, each with its difference. " + " ".join(
         f"{pair.first_title}, then {pair.second_title}: {describe_block_change(block, pair.before, pair.after)}."
@@ -235,12 +236,27 @@ def _outline(mask: npt.NDArray[np.bool_], left: float, top: float, width: float,
     return "".join(parts)
 
 
+def thin_trace(values: Codes, limit: int) -> tuple[Codes, npt.NDArray[np.intp]]:
+    """Return at most `limit` values of a sequence, and their places: the lowest and the highest one of each part.
+
+    So the outline of a sound of thousands of samples looks as it would if all were drawn.
+    """
+    if len(values) <= limit:
+        return values, np.arange(len(values))
+    starts = np.linspace(0, len(values), limit // 2 + 1).astype(np.intp)
+    parts = [values[start:end] for start, end in pairwise(starts.tolist())]
+    ends = [sorted((int(part.argmin()), int(part.argmax()))) for part in parts]
+    places = np.unique(starts[:-1, None] + np.array(ends))
+    return values[places], places
+
+
 def _draw_trace(
     values: Codes, low: float, high: float, left: float, top: float, width: float, height: float, kind: str
 ) -> Shapes:
     """Return a sequence as a line between two bounds."""
     span = high - low or 1.0
-    xs = left + np.arange(len(values)) * (width / max(1, len(values) - 1))
+    values, places = thin_trace(values, 2 * int(width))
+    xs = left + places * (width / max(1, places[-1]))
     ys = top + height * (1 - np.clip((values - low) / span, 0, 1))
     path = "M" + "L".join(f"{x:.4g} {y:.4g}" for x, y in zip(xs.tolist(), ys.tolist(), strict=True))
     return [Shape(path, kind)]

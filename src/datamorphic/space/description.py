@@ -35,9 +35,15 @@ FEATURE_KEYS = {
     "text": ("examples", "synonyms", "nullable"),
     "image": ("shape", "low", "high", "step", "dtype", "channels_first"),
     "sequence": ("length", "low", "high", "step", "dtype"),
+    "audio": ("length", "rate", "low", "high", "step", "dtype"),
 }
 #: the keys that a feature needs if there are no data
-REQUIRED_KEYS = {"categorical": ("values",), "image": ("shape",), "sequence": ("length", "low", "high")}
+REQUIRED_KEYS = {
+    "categorical": ("values",),
+    "image": ("shape",),
+    "sequence": ("length", "low", "high"),
+    "audio": ("length", "rate"),
+}
 ALL_FEATURE_KEYS = ("kind", *dict.fromkeys(key for keys in FEATURE_KEYS.values() for key in keys))
 CHOICES = {"moves": ("clip", "open"), "invalid": ("avoid", "allow")}
 TABLE_CONSTRAINTS = {"combinations": AllowedCombinations, "dependency": Dependency}
@@ -56,7 +62,7 @@ def read_space(path: FilePath, data: DataLike | None = None, *, target: str | No
     ----------
     path : path
         The file. ``[features.age]`` describes a feature by ``kind`` ("continuous", "integer", "categorical", "text",
-        "image" or "sequence") and the keys of that kind: ``low``, ``high``, ``step``, ``values`` (categories in their order),
+        "image", "sequence" or "audio") and the keys of that kind: ``low``, ``high``, ``step``, ``values`` (categories in their order),
         ``nullable`` and others, as on the page about spaces; ``constraints``, ``moves`` and ``invalid`` are
         those of `Space`. Nothing in the file is evaluated.
     data : DataFrame, optional

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..check import Check
 from .adequacy import ADEQUACY
 from .answers import ANSWERS
+from .audio import SOUNDS
 from .borders import BASELINE, BORDERS
 from .classes import CLASSES
 from .curves.check import CURVES
@@ -46,6 +47,7 @@ CHECKS: tuple[Check, ...] = (
     METAMORPHISMS,
     LEAKS,
     PIXELS,
+    SOUNDS,
     TEXTS,
     INTERFACE,
     EDGES,
