@@ -324,6 +324,19 @@ def pixels():
     return {"model": predict, "data": digits.images[600:1000], "target": None}
 
 
+def sounds():
+    """Take a sound for speech if it is loud."""
+    rng = np.random.default_rng(0)
+    pitches, levels = rng.uniform(100, 300, (60, 1)), rng.uniform(0.1, 0.9, (60, 1))
+    waves = levels * np.sin(2 * np.pi * pitches * np.linspace(0, 0.1, 800))
+
+    def predict(waves):
+        return np.where(np.abs(waves).max(axis=1) > 0.3, "speech", "silence")
+
+    space = dm.Space([dm.Audio("call", length=800, rate=8_000)])
+    return {"model": predict, "data": waves, "space": space, "target": None}
+
+
 def texts():
     """Learn from letters in which one name always comes with a refusal."""
     rng = np.random.default_rng(0)
@@ -408,6 +421,7 @@ MISTAKES = {
         metamorphisms,
         leaks,
         pixels,
+        sounds,
         texts,
         interface,
         edges,

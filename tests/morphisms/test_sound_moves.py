@@ -176,9 +176,9 @@ def test_a_strength_beyond_its_range_is_refused(make, name):
 
 
 def test_moves_of_sounds_are_for_sounds():
-    with pytest.raises(dm.errors.ArgumentError, match="SoundGain changes sounds. 'wave' is a sequence"):
+    with pytest.raises(dm.errors.ArgumentError, match=r"SoundGain changes sounds\. 'wave' is a sequence"):
         run(SoundGain(), np.zeros((1, 5)), dm.Sequence("wave", 5, -1, 1))
-    with pytest.raises(dm.errors.ArgumentError, match="ImageBrightness changes images. 'call' is a sound"):
+    with pytest.raises(dm.errors.ArgumentError, match=r"ImageBrightness changes images\. 'call' is a sound"):
         run(ImageBrightness(), draw())
 
 

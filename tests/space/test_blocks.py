@@ -144,5 +144,5 @@ def test_sounds_are_blocks_with_a_rate_and_silence():
     assert np.array_equal(points.codes, sounds)
     assert block_from_dict(call.to_dict()) == call
     assert space.blocks[0].block.restore(points.codes).dtype == np.float32
-    with pytest.raises(dm.errors.DataError, match="Sound 1 of 'call', 1.667 s: 2 lies outside the range"):
+    with pytest.raises(dm.errors.DataError, match=r"Sound 1 of 'call', 1\.667 s: 2 lies outside the range"):
         space.points(np.vstack([sounds[0], [*sounds[1, :5], 2]]))

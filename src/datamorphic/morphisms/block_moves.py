@@ -35,9 +35,8 @@ class BlockMove:
     def apply(self, block: Block, codes: Codes, rng: np.random.Generator) -> Codes:
         """Return the changed values, clipped to the range of the block."""
         if block.kind not in self.kinds:
-            raise ArgumentError(
-                f"{type(self).__name__} changes {' and '.join(f'{BLOCK_CLASSES[kind].noun}s' for kind in self.kinds)}. {block.name!r} is a {block.noun}."
-            )
+            nouns = " and ".join(f"{BLOCK_CLASSES[kind].noun}s" for kind in self.kinds)
+            raise ArgumentError(f"{type(self).__name__} changes {nouns}. {block.name!r} is a {block.noun}.")
         return np.clip(self.change(block, codes, rng), block.low, block.high)
 
     def of(self, block: Block) -> MoveFunction:

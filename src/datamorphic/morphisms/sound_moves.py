@@ -122,7 +122,7 @@ class SoundResampling(SoundMove):
 
     def describe(self) -> str:
         """Return the change as a clause."""
-        return f"the sound is resampled to {self.share:.3g} of its rate, and back"
+        return f"the sound is resampled to {100 * self.share:.3g}% of its rate, and back"
 
     def change_waves(self, audio: Audio, waves: Codes, rng: np.random.Generator) -> Codes:
         """Return the resampled sounds."""
@@ -147,7 +147,7 @@ class SoundSpeed(SoundMove):
 
     def describe(self) -> str:
         """Return the change as a clause."""
-        return f"the sound is {abs(self.factor - 1):.3g} of its speed {'slower' if self.factor < 1 else 'faster'}"
+        return f"the sound is {100 * abs(self.factor - 1):.3g}% {'slower' if self.factor < 1 else 'faster'}"
 
     def change_waves(self, audio: Audio, waves: Codes, rng: np.random.Generator) -> Codes:
         """Return the sounds at another speed, interpolated linearly."""
@@ -202,7 +202,7 @@ class SoundOffset(SoundMove):
 
     def describe(self) -> str:
         """Return the change as a clause."""
-        return f"a constant of {self.share:.3g} of the range is added"
+        return f"a constant of {100 * self.share:.3g}% of the range is added"
 
     def change_waves(self, audio: Audio, waves: Codes, rng: np.random.Generator) -> Codes:
         """Return the sounds with an offset."""

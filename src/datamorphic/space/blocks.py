@@ -338,7 +338,9 @@ class Audio(Block):
             raise SpaceError(f"Audio {self.name!r}: the length must be a whole number above 0. Got {self.length!r}.")
         object.__setattr__(self, "length", int(self.length))
         if not is_number(self.rate) or not 0 < self.rate < np.inf:
-            raise SpaceError(f"Audio {self.name!r}: the rate must be a number of samples per second. Got {self.rate!r}.")
+            raise SpaceError(
+                f"Audio {self.name!r}: the rate must be a number of samples per second. Got {self.rate!r}."
+            )
         object.__setattr__(self, "rate", float(self.rate))
         self._validate()
 

@@ -103,7 +103,9 @@ def test_relations_have_names_and_a_family_name():
     assert find_relation("audio.noise of call").name == "audio.noise of call"
     report = check(predict_pitch, ["audio.noise of call", "audio.offset"])
     assert report.table.relation.tolist() == ["audio.noise of call", "audio.offset"]
-    with pytest.raises(dm.errors.ArgumentError, match="changes 'voice', which is no image, sequence or sound of the data"):
+    with pytest.raises(
+        dm.errors.ArgumentError, match="changes 'voice', which is no image, sequence or sound of the data"
+    ):
         check(predict_pitch, "audio.noise of voice")
     with pytest.raises(dm.errors.ArgumentError, match="There is no relation 'audios'"):
         check(predict_pitch, "audios")

@@ -29,7 +29,9 @@ class BlockChange(InputPattern):
 
     pattern: ClassVar[str] = "Change of images or sequences"
     move: BlockMove
-    column: str | None = None  # the name of the images, sequences or sounds; by default all of the kind that the move changes
+    column: str | None = (
+        None  # the name of the images, sequences or sounds; by default all of the kind that the move changes
+    )
     blocks: tuple[PlacedBlock, ...] = ()  # of the space that the change is fitted to
 
     @property
@@ -43,7 +45,11 @@ class BlockChange(InputPattern):
 
     def find_obstacle(self, space: Space) -> str:
         """Return why the change cannot be made: there are no images, or sequences."""
-        return "" if self._find_blocks(space) else f"the inputs hold no {' or '.join(BLOCK_CLASSES[kind].noun for kind in self.move.kinds)}"
+        return (
+            ""
+            if self._find_blocks(space)
+            else f"the inputs hold no {' or '.join(BLOCK_CLASSES[kind].noun for kind in self.move.kinds)}"
+        )
 
     def fitted_to(self, space: Space) -> BlockChange:
         """Return the change of the images or sequences of a space."""
