@@ -45,6 +45,8 @@ def check(options: CheckOptions, execution: Execution[CheckSubject]) -> CheckRep
     if learner_session is not None:
         if learner_session.random_data:
             data_text = learner_session.use_random_data(learner_session.random_data, options.rows)
+        if options.vary_parameters:
+            data_text += f"; {learner_session.vary_parameters()}"
         if not learner_session.is_repeatable():
             notes.append(learner_session.accept_unrepeatable())
         if execution.session is not None:
