@@ -113,6 +113,26 @@ def test_exit_codes(folder):
 
 
 @pytest.mark.slow
+def test_another_model_gets_the_same_inputs(folder):
+    words = ("--param", "k=1", "--inputs", "20", "--relation", "sample order")
+    result = run("own:First", *words, "--against", KNN_HERE)
+    assert result.exit_code == 1
+    assert "violated here, but not by KNN(k=1)" in " ".join(result.stdout.split())
+    fixed = run(KNN_HERE, *words, "--against", "own:First", "--json")
+    assert fixed.exit_code == 0  # the exit code is about the first model
+    document = json.loads(fixed.stdout)
+    assert document["against"]["violated_there_only"] == ["sample order"]
+    assert document["against"]["answers"]["differing"] > 0
+    environment = f"python:{sys.executable}"
+    knn = "sklearn.neighbors:KNeighborsClassifier"
+    same = run(f"{environment} {knn}", "--against", environment, "--inputs", "5", "--relation", "MR-1.2")
+    assert same.exit_code == 0, same.output
+    assert "the answers are the same" in " ".join(same.stdout.split())
+    other_kind = run(KNN_HERE, "--against", "sklearn.linear_model:LinearRegression", "--inputs", "5")
+    assert other_kind.exit_code == 2
+    assert "LinearRegression() is a regressor" in other_kind.stderr
+
+
 def test_json_is_one_document_and_nothing_else(folder):
     report = document(
         "own:First",

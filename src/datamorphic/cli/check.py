@@ -11,6 +11,7 @@ from ..core.capability import get_capability
 from ..relations.check.result import CheckReport
 from ..relations.check.run import check as check_relations
 from ..relations.learners.sampling import MIXED_DATA
+from ..systems.files import complete_name
 from . import options as opt
 from .command import CapabilityCommand, make_command
 from .exit_codes import ExitCode, choose_exit_code
@@ -34,6 +35,9 @@ class CheckCommand(CapabilityCommand):
         values = super().load_inputs(words, trust)
         if values["data"] is None and values["space"] is None:
             values["data"] = MIXED_DATA
+        if words.get("against") is not None:
+            name = complete_name(words["against"], words["model"])
+            values["against"] = load_learner(name, words.get("param"), trust)[0]
         if words.get("like") is not None:
             values["like"] = load_learner(words["like"], None, False)[0]
         names = words.get("relations")
@@ -73,11 +77,13 @@ check = make_command(
     MODEL is a learner or a class of learners (module:object), a model file, the description of a service (.toml),
     "weka:IBk -K 3", or "python:PYTHON module:object", with the path of another Python. Without DATA a learner is trained on
     random data. The exit code is 1 if it violates a relation that every correct implementation satisfies, and 4 if it does
-    not, but the budget did not suffice.
+    not, but the budget did not suffice. With --against, another model gets the same inputs, and the report begins with what
+    differs; the exit code is about MODEL.
 
     Examples: datamorphic check sklearn.neighbors:KNeighborsClassifier --param n_neighbors=3;
     datamorphic check "weka:NaiveBayes" --inputs 300 --html relations.html;
-    datamorphic check model.skops customers.csv --target churned --relation necessary
+    datamorphic check model.skops customers.csv --target churned --relation necessary;
+    datamorphic check "python:/env/new sklearn.tree:DecisionTreeClassifier" --against python:/env/old
     """,
     COMMAND,
 )

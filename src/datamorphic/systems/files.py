@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -10,7 +11,7 @@ from typing import Any, TypeGuard
 from .._files import to_local_path
 from .._text import to_text
 from .._validation import import_optional
-from ..errors import MissingExtra, ModelError, UntrustedError
+from ..errors import ArgumentError, MissingExtra, ModelError, UntrustedError
 from .boosters import LIBRARY_BY_SUFFIX, load_booster_model
 from .missing_packages import build_missing_package_error, make_importable
 from .untrusted import TRUST_HINT, list_unsafe_types, validate_parts
@@ -18,6 +19,7 @@ from .untrusted import TRUST_HINT, list_unsafe_types, validate_parts
 WEKA_PREFIX = "weka:"  # of the name of a learner of Weka with its options
 PYTHON_PREFIX = "python:"  # of the name of an object in another Python
 PICKLE_SUFFIXES = (".pkl", ".pickle", ".joblib")
+_OBJECT = re.compile(r"\s[^\W\d][\w.]*:[^\W\d].*", re.DOTALL)  # in such a name, with its parameters
 SERVICE_SUFFIX = ".toml"  # of the description of a service
 SERVICE_SCHEMES = ("http://", "https://")
 MODEL_SUFFIXES = (".skops", ".onnx", SERVICE_SUFFIX, *LIBRARY_BY_SUFFIX, *PICKLE_SUFFIXES)
@@ -101,6 +103,16 @@ def is_weka_name(model: object) -> TypeGuard[str]:
 def is_python_name(model: object) -> TypeGuard[str]:
     """Return whether a model is given as ``python:`` with an interpreter and an object, whose code is run."""
     return isinstance(model, str) and model.startswith(PYTHON_PREFIX)
+
+
+def complete_name(other: Any, model: object) -> Any:
+    """Return a name with ``python:`` with the object that another name has, if it has none itself."""
+    if not is_python_name(other) or _OBJECT.search(other):
+        return other
+    match = _OBJECT.search(f" {model.removeprefix(PYTHON_PREFIX)}") if isinstance(model, str) else None
+    if match is None:
+        raise ArgumentError(f"{other!r} names no object. Write '{other} module:object'.")
+    return f"{other.rstrip()} {match[0].strip()}"
 
 
 def is_service_url(model: object) -> TypeGuard[str]:

@@ -46,6 +46,8 @@ class Training:
         How the fitted learner is queried: all test cases at once, at once for the second time, one by one, or last to first.
     parameters : tuple of (name, value)
         Parameters of the learner that are set before it is fitted.
+    for_second : bool
+        Whether the second learner of a `LearnerPair` is trained.
 
     Examples
     --------
@@ -62,6 +64,7 @@ class Training:
     seed_shift: int = 0
     query: QueryForm = "together"
     parameters: tuple[tuple[str, Any], ...] = ()
+    for_second: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "y", np.asarray(self.y))
@@ -294,7 +297,7 @@ class TrainingBatch:
         trainings, *places, width = self.__getstate__()
         yield from (place.astype(np.int64).tobytes() for place in places)
         for training in trainings:
-            details = (training.seed_shift, training.query, training.parameters)
+            details = (training.seed_shift, training.query, training.parameters, *[True][: training.for_second])
             yield repr((width, training.y.tolist(), training.labels, *details)).encode()
             for table in (training.x, training.t, training.weights):
                 yield _to_bytes(table)

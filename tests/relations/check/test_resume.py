@@ -41,13 +41,23 @@ def decide(frame):
     return np.where(frame.x + frame.z > 4.5, "yes", "no")
 
 
+def decide_otherwise(frame):
+    count_call()
+    return np.where(frame.x > 4.5, "yes", "no")
+
+
 CHECKS = {
     "learner": ((Nearest(3), "random", ["MR-1.1", "MR-3.2", "MR-0"]), {"inputs": 30}),
     "learner and rows": (
         (Nearest(3), ROWS.assign(y=np.where(ROWS.x > 4, "a", "b")), ["MR-1.2", "refit"], "y"),
         {"inputs": 30},
     ),
+    "learner against another": ((Nearest(3), "random", ["MR-1.1", "MR-0"]), {"inputs": 15, "against": Nearest(5)}),
     "clusterer": ((Groups(2),), {"inputs": 8}),
+    "model against another": (
+        (decide, ROWS, [dm.invariant("z"), dm.invariant("x")]),
+        {"batch": 10, "against": decide_otherwise},
+    ),
     "model": ((decide, ROWS, [dm.invariant("z"), dm.invariant("x")]), {"batch": 10}),
 }
 

@@ -14,8 +14,10 @@ from ..._typing import ModelLike, SupportsFit
 from ...errors import DataError
 from ...runs.flow import Flow, ask
 from ...space.outputs import Outputs
+from ...systems.base import Executor
 from ...systems.clusterer import Clusterer
 from ...systems.learner import Learner, is_regressor
+from ...systems.pairs import LearnerPair
 from ...systems.training import TrainingBatch
 from ...systems.traits import is_transformer, read_traits
 from ...systems.transformer import Transformer
@@ -25,7 +27,6 @@ from ..algebra.shrink import shrink_training_data
 from ..learners.base import LearnerRelation
 from ..learners.cluster_sampling import describe_random_groups, make_cluster_sampler, make_rows_sampler
 from ..learners.clusterers import CLUSTER_RELATIONS
-from ..learners.hyperparameters import VariedParameters, list_parameter_values
 from ..learners.mixed_data import CASES_PER_MIXED_SET, DataForm, MixedSampler, describe_mixed_data, draw_trial
 from ..learners.requirement import Requirement, must_hold
 from ..learners.result import JudgingOptions, LearnerSubject
@@ -58,12 +59,13 @@ class LearnerSession(CheckSession[LearnerRelationOutcome, LearnerViolation]):
     inputs: TrainingSource
     random_data: str = ""  # "random" or "mixed" if the training sets are drawn
     like: Any = None  # the estimator whose necessary relations the learner must satisfy, if not its own
+    other: Any = None  # a second learner, which is trained on the data that are for it
 
     def __post_init__(self) -> None:
         self.subject = LearnerSubject(self.learner, self.like)
         self.clusters = any(not outcome.relation.labelled for outcome in self.outcomes)
         self._judged_outcomes = self.outcomes
-        self._systems: dict[int, Learner] = {}  # by seed; reused, so that their processes stay alive
+        self._systems: dict[int, Executor] = {}  # by seed; reused, so that their processes stay alive
 
     def use_random_data(self, data: str, max_rows: int) -> str:
         """Draw random training sets of at most `max_rows` rows, "random" or "mixed" ones; return what they are in words."""
@@ -76,12 +78,6 @@ class LearnerSession(CheckSession[LearnerRelationOutcome, LearnerViolation]):
         sampler = make_random_sampler(self.learner, max_rows=max_rows, run_flow=run_flow, clusters=self.clusters)
         self.inputs = replace(self.inputs, draw=sampler)
         return describe_random_groups(self.learner, max_rows) if self.clusters else describe_random_data(max_rows)
-
-    def vary_parameters(self) -> str:
-        """Draw training sets for other values of the learner's parameters, too; return what they are in words."""
-        sampler = VariedParameters(draw=self.inputs.draw, values=list_parameter_values(self.learner))
-        self.inputs = replace(self.inputs, draw=sampler)
-        return sampler.describe()
 
     def accept_unrepeatable(self) -> str:
         """Judge relations by the distribution of labels, since these change from fit to fit; return a note about it.
@@ -141,7 +137,11 @@ class LearnerSession(CheckSession[LearnerRelationOutcome, LearnerViolation]):
 
     def _drive(self, flow: Flow[Result], seed: int | None = None, **details: Any) -> Result:
         seed = self.inputs.seed if seed is None else seed
-        system = self._systems.setdefault(seed, make_system(self.learner, seed, clusters=self.clusters))
+        system = self._systems.get(seed)
+        if system is None:
+            learners = [self.learner] if self.other is None else [self.learner, self.other]
+            systems = [make_system(learner, seed, clusters=self.clusters) for learner in learners]
+            system = self._systems[seed] = systems[0] if self.other is None else LearnerPair(*systems)
         # no cache and no second query: relations find out themselves whether labels repeat
         return self.drive(flow, system, recheck=0, alive=True, cache=None, **details)
 

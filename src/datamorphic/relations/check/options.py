@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Annotated, Any, ClassVar
 
+import numpy as np
 import numpy.typing as npt
 
 from ..._estimates import refuse_many_rows
@@ -17,12 +19,13 @@ from ...core.execute import Execution
 from ...core.groups import SEED
 from ...core.options import Option
 from ...core.parsing import parse_pairs
+from ...errors import ArgumentError
 from ...morphisms.model_options import ModelOptions
 from ...runs.keep import StoreOptions, resolve_seed
 from ...space.blocks import expand_arrays
 from ...space.frames import join_target
 from ...space.space import Space
-from ...systems.files import load_model, name_model
+from ...systems.files import complete_name, load_model, name_model
 from ...systems.function_runner import NumericFunction
 from ...systems.learner import Learner, format_learner
 from ..algebra.answers import find_answers_relation
@@ -48,6 +51,7 @@ class CheckSubject:
     learner: LearnerSession | None
     model: ModelSession | None
     known: bool  # whether the table says which relations the learner must satisfy
+    other: CheckSubject | None = None  # what it is compared with
 
     @property
     def sessions(self) -> list[LearnerSession | ModelSession]:
@@ -142,6 +146,16 @@ class CheckOptions(ModelOptions):
             help="The scikit-learn class whose algorithm it implements, e.g. sklearn.naive_bayes:GaussianNB.",
         ),
     ] = None
+    against: Annotated[
+        ModelLike | None,
+        Option(
+            "Another learner or model, such as that of an earlier release: which relations hold in only one of both, and where "
+            'answers to the same inputs differ. ``"python:/path/to/python"`` is the same object in another environment.',
+            "MODEL",
+            help="Another learner or model that gets the same inputs, or 'python:PYTHON': the same one in another environment.",
+            stored=False,
+        ),
+    ] = None
     expected_failures: Annotated[
         Mapping[str, str] | None,
         Option(
@@ -185,15 +199,6 @@ class CheckOptions(ModelOptions):
             help="Report violations as they are, not the smallest ones.",
         ),
     ] = True
-    vary_parameters: Annotated[
-        bool,
-        Option(
-            "Whether half of the training sets are for the learner with another value of one parameter: a documented choice, or a "
-            "boundary of a documented range. What must hold is looked up for that value.",
-            help="Also try other values of the learner's parameters: documented choices and boundaries of ranges.",
-            label="Also try other values of the learner's parameters",
-        ),
-    ] = False
     seed: Annotated[int | None, SEED] = 0
 
     def validate(self) -> None:
@@ -211,10 +216,24 @@ class CheckOptions(ModelOptions):
     def to_request(self) -> dict[str, Any]:
         """Return what a run store keeps of the options; of relations and estimators, their names."""
         like = None if self.like is None else format_learner(self.like)
-        return super().to_request() | {"relations": _name_relations(self.relations), "like": like}
+        names = {"relations": _name_relations(self.relations), "like": like}
+        if self.against is not None:
+            names["against"] = self.against if isinstance(self.against, str) else format_learner(self.against)
+        return super().to_request() | names
 
     def make_subject(self, execution: Execution[Any]) -> CheckSubject:
-        """Return the learner and the model, each with the relations to check on it."""
+        """Return the learner and the model, each with the relations to check on it, and what it is compared with."""
+        subject = self._make_subject(execution)
+        if self.against is None:
+            return subject
+        other = copy.copy(self)
+        other.set(model=complete_name(self.against, self.model), name=None)
+        if self.relations == "necessary":  # by the first of both
+            outcomes = [outcome for session in subject.sessions for outcome in session.outcomes]
+            other.set(relations=[outcome.relation for outcome in outcomes])
+        return replace(subject, other=_match_subjects(subject, other._make_subject(execution)))
+
+    def _make_subject(self, execution: Execution[Any]) -> CheckSubject:
         seed = int(execution.seed)  # type: ignore[arg-type]  # validation has made it an int
         target: Any = self.target  # the name of a column: validation has joined labels with the data
         model, model_name = _load_model(self.model, self.trust, self.name)
@@ -270,7 +289,13 @@ class CheckOptions(ModelOptions):
         if isinstance(system, NumericFunction) and (answers := find_answers_relation(relations, system.width)):
             relations = [answers, *relations]
         subject = self.build_subject(
-            execution, None if is_random(data) else data, target, model=system, seeds=self.inputs, name=name
+            execution,
+            None if is_random(data) else data,
+            target,
+            model=system,
+            seeds=self.inputs,
+            name=name,
+            **({} if self.against is None else {"rng": np.random.default_rng(execution.seed)}),  # the same for both
         )
         return ModelSession(
             subject=subject,
@@ -298,6 +323,27 @@ class CheckOptions(ModelOptions):
             "model": self.model,
             "seeds": self.data,
         }
+
+
+def _match_subjects(subject: CheckSubject, other: CheckSubject) -> CheckSubject:
+    """Return what is compared, with a name of its own; raise `ArgumentError` if it is another kind of system."""
+    kinds = [_describe_kind(one) for one in (subject, other)]
+    if kinds[0] != kinds[1]:
+        raise ArgumentError(
+            f"against must be the same kind of system: {subject.name} is {kinds[0]}, and {other.name} is {kinds[1]}."
+        )
+    return replace(other, name=f"the other {other.name}") if other.name == subject.name else other
+
+
+def _describe_kind(subject: CheckSubject) -> str:
+    if subject.learner is None:
+        return "a model that is queried"
+    kind = subject.learner.subject.traits.kind
+    if subject.learner.clusters:
+        kind = "clusterer"
+    elif subject.learner.subject.is_regression:
+        kind = "regressor"
+    return f"a {kind or 'classifier'}" + ("" if subject.model is None else " that is fitted")
 
 
 def _load_model(model: Any, trust: bool, name: str | None) -> tuple[Any, str | None]:

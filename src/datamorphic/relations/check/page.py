@@ -9,9 +9,10 @@ from ..._text import format_percent, pluralise
 from ...reporting.block_pictures import PicturePair, build_pair_drawing, describe_briefly
 from ...reporting.document import Drawing, Page, Section, SectionState, Table, Tile
 from ...reporting.text import cut, to_one_line
+from ...space.answers import format_answer
 from ...space.points import Points
 from ..algebra.base import JudgedGroups, split_statement
-from .result import PURPOSES, CheckReport, RelationResult
+from .result import PURPOSES, Against, AnswerComparison, CheckReport, RelationResult
 from .violation import ClusterViolation, LearnerViolation
 
 MAX_FACT_CHARACTERS = 600
@@ -22,6 +23,10 @@ TRAINED_EXAMPLES_INTRO = (
 QUERIED_EXAMPLES_INTRO = (
     "One violation per relation: a case and its answer, what was changed, and the answer to the changed case. Values that do not matter "
     "are the most usual ones."
+)
+DIFFERENCES_INTRO = (
+    "Both were asked the same: the source cases, and the follow-ups of all relations. Differences that a tie, the random state or the "
+    "last bits of numbers explain are set aside."
 )
 MODEL_RELATIONS_TEXTS = {
     "verification": " Every model must satisfy them, or you declared them.",
@@ -41,7 +46,9 @@ def build_page(report: CheckReport, brief: bool = False) -> Page:
     With `brief`, it is the short form for terminals: relations that hold are named only.
     """
     has_hypotheses = any(entry.purpose == "validation" for entry in report.entries)
-    sections = [] if report.known or not has_hypotheses else [_build_experience_section(report, brief)]
+    sections = [] if report.against is None else _build_against_sections(report, report.against, brief)
+    if has_hypotheses and not report.known:
+        sections.append(_build_experience_section(report, brief))
     for purpose in PURPOSES:
         entries = [entry for entry in report.entries if entry.purpose == purpose]
         if entries:
@@ -58,9 +65,11 @@ def build_page(report: CheckReport, brief: bool = False) -> Page:
         intro = TRAINED_EXAMPLES_INTRO if trained else QUERIED_EXAMPLES_INTRO
         heading = "The smallest violations" if len(names) == len(report.examples) else "Some of the smallest violations"
         sections.append(Section(heading=heading, text="" if brief else intro, parts=parts, anchor="examples"))
-    headline = report.headline
+    headline, comparisons = report.headline, () if report.against is None else report.against.comparisons
+    differs = any(comparison.differing for comparison in comparisons)
     facts = [
         ("Subject", cut(report.subject, MAX_FACT_CHARACTERS)),
+        *([] if report.against is None else [("Against", report.against.subject), ("Verdict", report.check_verdict)]),
         ("Data", cut(report.data, MAX_FACT_CHARACTERS)),
         ("Effort", f"{report.seconds:.1f} s, {report.runs:,} cases labelled"),
         ("Seed", f"{report.seed} (the same seed gives the same report)"),
@@ -76,11 +85,87 @@ def build_page(report: CheckReport, brief: bool = False) -> Page:
         "users may expect.",
         sections=sections,
         verdict=headline[:1].upper() + headline[1:],
-        state="bad" if report.faults else "good" if report.passed else "warn",
+        state="bad" if report.faults else "good" if report.passed and not differs else "warn",
         facts=facts,
         contents=True,
         tiles=_build_tiles(report),
     )
+
+
+def _build_against_sections(report: CheckReport, against: Against, brief: bool) -> list[Section]:
+    """Return which relations hold in only one of both systems, and where answers differ."""
+    lost, gained = against.list_changes(report.entries)
+    rows = [
+        [pair.here.relation, *(_format_outcome(entry) for entry in pair), pair.here.purpose, pair.here.says]
+        for pair in (*lost, *gained)
+    ]
+    sections = [
+        Section(
+            heading="Relations that hold in only one of both",
+            text="" if rows else f"All relations have the same outcome for {report.subject} and {against.subject}.",
+            state="bad" if any(pair.here.necessary for pair in lost) else "note" if rows else "good",
+            table=Table(
+                columns=["relation", "violated here", "violated there", "purpose", "statement"],
+                rows=rows,
+                main_rows=len(rows),
+            )
+            if rows
+            else None,
+            anchor="against",
+        )
+    ]
+    facts = [("Not compared", against.obstacle)] if against.obstacle else []
+    for comparison in against.comparisons:
+        verdict = comparison.format_verdict()
+        facts.append((comparison.noun.capitalize(), verdict[:1].upper() + verdict[1:]))
+        if text := comparison.format_set_aside():
+            facts.append((f"{comparison.noun.capitalize()} set aside", text))
+    if against.one_sided:
+        texts = [f"{pluralise(count, 'case')}: {to_one_line(reason)}" for reason, count in against.one_sided.items()]
+        facts.append(("Answered by one only", "; ".join(texts)))
+    parts = [
+        _build_difference_section(report, against, comparison)
+        for comparison in against.comparisons
+        if comparison.example is not None
+    ]
+    differs = any(comparison.differing for comparison in against.comparisons)
+    sections.append(
+        Section(
+            heading="Answers to the same inputs",
+            text="" if brief else DIFFERENCES_INTRO,
+            state="note" if differs else "plain",
+            facts=facts,
+            parts=parts,
+            anchor="answers",
+        )
+    )
+    return sections
+
+
+def _format_outcome(entry: RelationResult) -> str:
+    return f"{entry.format_violated()} of {entry.judged:,}"
+
+
+def _build_difference_section(report: CheckReport, against: Against, comparison: AnswerComparison) -> Section:
+    """Return the smallest case with different answers, and both answers."""
+    violation, heading = comparison.example, f"The smallest case with different {comparison.noun}"
+    if not isinstance(violation, LearnerViolation):
+        assert violation is not None
+        answers = [violation.groups.before, violation.groups.after]
+        facts = [("Case", violation.facts[0][1])]
+        names = report.subject, against.subject
+        facts += [(name, format_answer(outputs.values[0])) for name, outputs in zip(names, answers, strict=True)]
+        return Section(heading=heading, text="", state="note", facts=facts)
+    texts = [str(violation.before), str(violation.after)]
+    if violation.scores_before is not None and violation.scores_after is not None:
+        for place, scores in enumerate((violation.scores_before, violation.scores_after)):
+            pairs = zip(violation.source.declared, scores, strict=False)
+            texts[place] += f" ({', '.join(f'{label}: {score:.6g}' for label, score in pairs if score == score)})"
+    table = _build_training_table(violation)
+    if not isinstance(violation, ClusterViolation):  # both have the same rows
+        table = replace(table, columns=table.columns[1:], rows=[row[1:] for row in table.rows[: len(table.rows) // 2]])
+    facts = list(zip((report.subject, against.subject), texts, strict=True))
+    return Section(heading=heading, text="", state="note", facts=facts, table=table)
 
 
 def _list_unjudged(report: CheckReport) -> list[tuple[str, str]]:

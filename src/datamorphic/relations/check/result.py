@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..._lazy import pd
 from ..._text import format_percent, pluralise
@@ -14,6 +14,7 @@ from ..._validation import check_types
 from ...core.result import FileWriter, Measure, Result, make_writer
 from ...errors import ArgumentError, DataError, OutOfBudget
 from ...reporting.junit import JUnitCase, JUnitOutcome
+from ..algebra.base import split_statement
 from ..algebra.outcome import RelationOutcome, ViolatingCase
 from .decades import count_by_decade
 from .session import CheckSession
@@ -29,6 +30,7 @@ PURPOSES = {
     "validation": "these relations are hypotheses, and a violation shows how the algorithm behaves",
 }
 MAX_VIOLATIONS_IN_DOCUMENT = 1_000
+MAX_CHANCE = 0.001  # of a difference between two violation rates of a hypothesis that counts
 MAX_TIE_SHARE = 0.1  # of judged and tied cases; if ties decide more of them, that is a finding of its own
 
 
@@ -179,6 +181,140 @@ class RelationResult:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class AnswerComparison:
+    """How often two systems answer the same inputs differently.
+
+    `candidates` are the cases whose answers differ, of `compared` ones. Those `examined` were asked again, and `confirmed` unless
+    they were `set_aside`: a tie, the random state or the last bits explain them. `with_gaps` of the confirmed ones have missing values.
+    """
+
+    noun: str  # "answers" or "scores"
+    compared: int
+    candidates: int = 0
+    examined: int = 0
+    confirmed: int = 0
+    with_gaps: int = 0
+    set_aside: Mapping[str, int] = field(default_factory=dict)
+    example: LearnerViolation | ModelViolation | None = None
+    complete: bool = True
+
+    @property
+    def differing(self) -> int:
+        """The number of cases that differ; estimated, if not all candidates were examined."""
+        return round(self.candidates * self.confirmed / self.examined) if self.examined else self.candidates
+
+    @property
+    def share(self) -> float:
+        """The share of the compared cases that differ."""
+        return self.differing / self.compared if self.compared else 0.0
+
+    def format_verdict(self) -> str:
+        """Return the share in words: "the answers differ in 3% of 2,000 cases, all of them with missing values"."""
+        if not self.compared:
+            return f"no {self.noun} could be compared"
+        cases, only = pluralise(self.compared, "case"), "only " if self.noun == "scores" else ""
+        if not self.differing:
+            count = sum(self.set_aside.values())
+            return f"the {self.noun} are the same in {cases}" + (f" ({count:,} differences set aside)" if count else "")
+        text = f"{only}the {self.noun} differ in {format_percent(self.share)} of {cases}"
+        return f"{text}, all of them with missing values" if 0 < self.with_gaps == self.confirmed else text
+
+    def format_set_aside(self) -> str:
+        """Return the differences that do not count, by their reason; empty if there are none."""
+        return "; ".join(f"{pluralise(count, 'case')}: {text}" for text, count in self.set_aside.items() if count)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the comparison as a JSON-serialisable dict."""
+        names = ("compared", "candidates", "examined", "confirmed", "differing", "share", "with_gaps", "complete")
+        example = None if self.example is None else _example_to_json(self.example)
+        return {**{name: getattr(self, name) for name in names}, "set_aside": dict(self.set_aside), "example": example}
+
+
+class EntryPair(NamedTuple):
+    """The outcome of one relation on the system that is checked, and on the one that it is compared with."""
+
+    here: RelationResult
+    there: RelationResult
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Against:
+    """The system that another is compared with: the outcomes of the same relations, and where answers differ."""
+
+    subject: str
+    entries: Sequence[RelationResult]
+    comparisons: Sequence[AnswerComparison] = ()  # of answers, and of scores
+    only_with_gaps: Sequence[str] = ()  # the relations that are violated only where values are missing
+    one_sided: Mapping[str, int] = field(default_factory=dict)  # cases that only one of both answers, by the reason
+    obstacle: str = ""  # why answers cannot be compared
+
+    @property
+    def unfinished(self) -> list[str]:
+        """What was not examined before the budget was spent."""
+        return [f"the different {comparison.noun}" for comparison in self.comparisons if not comparison.complete]
+
+    def list_changes(self, entries: Sequence[RelationResult]) -> tuple[list[EntryPair], list[EntryPair]]:
+        """Return the relations that hold in this system only, and those that hold in the other one only; necessary ones first.
+
+        Of hypotheses, those whose violation rates differ by more than chance explains.
+        """
+        there = {entry.relation: entry for entry in self.entries}
+        pairs = [EntryPair(entry, there[entry.relation]) for entry in entries if entry.relation in there]
+        pairs = [pair for pair in pairs if pair.here.judged and pair.there.judged and _is_clear(pair)]
+        pairs.sort(key=lambda pair: (not pair.here.necessary, -max(pair.here.changed, pair.there.changed)))
+        lost = [pair for pair in pairs if pair.here.violated and not pair.there.violated]
+        gained = [pair for pair in pairs if pair.there.violated and not pair.here.violated]
+        return lost, gained
+
+    def format_headline(self, entries: Sequence[RelationResult]) -> str:
+        """Return what differs in one line: relations that hold in one only, then answers."""
+        lost, gained = self.list_changes(entries)
+        parts = []
+        for pairs, place in ((lost, f"here, but not by {self.subject}"), (gained, f"only by {self.subject}")):
+            if pairs:
+                entry = pairs[0].here
+                change = f" ({split_statement(entry.says)[0]})" if entry.says else ""
+                more = f" and {pluralise(len(pairs) - 1, 'more relation')}" if len(pairs) > 1 else ""
+                gaps = all(pair.here.relation in self.only_with_gaps for pair in pairs)
+                where = ", where values are missing" if gaps else ""
+                parts.append(f"{entry.relation}{change}{more} violated {place}{where}")
+        if not parts:
+            parts.append(f"no relation holds in only one of this and {self.subject}")
+        if self.obstacle:
+            parts.append("answers cannot be compared")
+        parts += [
+            comparison.format_verdict()
+            for comparison in self.comparisons
+            if comparison.noun == "answers" or comparison.differing
+        ]
+        return "; ".join(parts)
+
+    def to_json(self, entries: Sequence[RelationResult]) -> dict[str, Any]:
+        """Return the comparison as a JSON-serialisable dict."""
+        lost, gained = self.list_changes(entries)
+        return {
+            "subject": self.subject,
+            "violated_here_only": [pair.here.relation for pair in lost],
+            "violated_there_only": [pair.here.relation for pair in gained],
+            "relations": [_entry_to_json(entry) for entry in self.entries],
+            **{comparison.noun: comparison.to_json() for comparison in self.comparisons},
+            "only_with_gaps": list(self.only_with_gaps),
+            "one_sided": dict(self.one_sided),
+            "obstacle": self.obstacle,
+        }
+
+
+def _is_clear(pair: EntryPair) -> bool:
+    """Return whether two outcomes differ by more than chance: any violation of a necessary relation does."""
+    if pair.here.necessary:
+        return True
+    from scipy import stats
+
+    table = [[entry.violated, entry.judged - entry.violated] for entry in pair]
+    return float(stats.fisher_exact(table).pvalue) < MAX_CHANCE
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class CheckReport(Result):
     """The outcome of checking a learner or a model against relations."""
 
@@ -200,6 +336,7 @@ class CheckReport(Result):
         default_factory=dict
     )  # smallest ones, by relation
     unfinished: Sequence[str] = ()  # the relations that were not tried on all inputs
+    against: Against | None = None  # the system that it was compared with
     _sessions: Mapping[str, CheckSession[Any, Any]] = field(default_factory=dict, repr=False)  # by relation
 
     @staticmethod
@@ -335,6 +472,11 @@ class CheckReport(Result):
 
     @property
     def _verdict(self) -> str:
+        return self.check_verdict if self.against is None else self.against.format_headline(self.entries)
+
+    @property
+    def check_verdict(self) -> str:
+        """The verdict on the system itself, without the one that it was compared with."""
         so_far = "" if self.complete else " as far as tried"
         necessary = [entry for entry in self.entries if entry.necessary and entry.judged]
         robustness = [entry for entry in self.entries if entry.robustness and entry.judged]
@@ -382,6 +524,7 @@ class CheckReport(Result):
             relations=[_entry_to_json(entry) for entry in self.entries],
             violations=self.violations.head(MAX_VIOLATIONS_IN_DOCUMENT),
             examples={name: _example_to_json(example) for name, example in self.examples.items()},
+            **({} if self.against is None else {"against": self.against.to_json(self.entries)}),
         )
 
     def stored_summary(self) -> dict[str, Any]:
@@ -408,7 +551,11 @@ class CheckReport(Result):
 
     def test_cases(self) -> list[JUnitCase]:
         """Return one test case per relation; a violated necessary one fails."""
-        return [self._build_test_case(entry) for entry in self.entries]
+        cases = [self._build_test_case(entry) for entry in self.entries]
+        for comparison in () if self.against is None else self.against.comparisons:
+            detail = "" if comparison.example is None else f"\n{comparison.example.describe()}"
+            cases.append(JUnitCase(name=f"the same {comparison.noun}", output=comparison.format_verdict() + detail))
+        return cases
 
     def _build_test_case(self, entry: RelationResult) -> JUnitCase:
         if entry.relation in self.untried:
@@ -424,6 +571,8 @@ class CheckReport(Result):
             f"{entry.format_violated()} of {pluralise(entry.judged, 'case')} violate it ({low} to {high}): "
             f"{entry.says}. {entry.reason}"
         )
+        if self.against is not None and any(pair.here is entry for pair in self.against.list_changes(self.entries)[0]):
+            message += f" It holds for {self.against.subject}."
         example = self.examples.get(entry.relation)
         detail = "" if example is None else example.describe()
         if entry.fault:

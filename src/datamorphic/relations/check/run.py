@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 from ..._text import pluralise
 from ...core.capability import capability
 from ...core.execute import Execution
 from ...runs.driver import Driver
+from .against import AnswerRecord, check_other, query_scores, run_sessions
 from .options import CheckOptions, CheckSubject
 from .persistence import EarlierViolations
 from .result import CheckReport
+from .wrappers import find_hidden_parameters
 
 MAX_SHRUNK_RELATIONS = 6  # relations with a smallest violation in the report; hypotheses half as many
 SMALLEST_VIOLATIONS = "the smallest violations"  # what is unfinished if only these were not found
@@ -39,21 +42,25 @@ def check(options: CheckOptions, execution: Execution[CheckSubject]) -> CheckRep
     [['MR-0', 'verification', 0], ['MR-1.1', 'validation', 8]]
     """
     subject, notes = execution.subject, []
+    other, record = subject.other, AnswerRecord()
     data_text = subject.data
     learner_session = subject.learner
     earlier_violations = EarlierViolations()
+    obstacle = ""  # why answers cannot be compared
+    if other is not None:
+        query_scores(subject.sessions + other.sessions)
     if learner_session is not None:
+        notes += find_hidden_parameters(learner_session.learner)
         if learner_session.random_data:
             data_text = learner_session.use_random_data(learner_session.random_data, options.rows)
-        if options.vary_parameters:
-            data_text += f"; {learner_session.vary_parameters()}"
         if not learner_session.is_repeatable():
             notes.append(learner_session.accept_unrepeatable())
+            obstacle = f"{subject.name} gives other answers when it is fitted again"
         if execution.session is not None:
             earlier_violations = EarlierViolations.replay(execution, learner_session)
-        learner_session.run()
-    if subject.model is not None:
-        subject.model.run()
+    with record.listen(subject) if other is not None else nullcontext():
+        run_sessions(subject)
+    against = None if other is None else check_other(execution, record, notes, obstacle, shrink=options.shrink)
     report = CheckReport.from_sessions(
         subject.sessions,
         earlier_violations.by_relation,
@@ -61,11 +68,14 @@ def check(options: CheckOptions, execution: Execution[CheckSubject]) -> CheckRep
         data=data_text,
         seed=execution.seed,
         known=subject.known,
+        against=against,
     )
     if options.shrink:
         report = replace(report, examples=report.find_smallest_violations(MAX_SHRUNK_RELATIONS))
     interrupted = execution.counter.interrupted
-    unfinished = [name for session in subject.sessions for name in session.unfinished]
+    all_sessions = subject.sessions + ([] if other is None else other.sessions)
+    unfinished = list(dict.fromkeys(name for session in all_sessions for name in session.unfinished))
+    unfinished += [] if against is None else against.unfinished
     complete = not unfinished and not interrupted
     if not complete:
         cause = "The check was stopped" if interrupted else "The budget was spent"
@@ -86,6 +96,6 @@ def check(options: CheckOptions, execution: Execution[CheckSubject]) -> CheckRep
     if execution.session is not None and learner_session is not None:
         earlier_violations.update(execution, learner_session, report)
     settings = {name: getattr(options, name) for name in ("engine", "timeout", "batch", "progress")}
-    for session in subject.sessions:
+    for session in all_sessions:
         session.drive = Driver(settings).drive  # the report may shrink further violations when this run has ended
     return report

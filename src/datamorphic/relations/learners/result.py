@@ -13,7 +13,7 @@ import numpy as np
 from ..._text import pluralise
 from ..._validation import validate_choice
 from ...systems.clusterer import find_cluster_count
-from ...systems.learner import find_parameter_values, is_regressor, read_parameters
+from ...systems.learner import find_parameter_values, is_regressor
 from ...systems.training import Array, Floats, Places, Training, TrainingBatch
 from ...systems.traits import LearnerTraits, read_traits
 from ..algebra.base import INAPPLICABLE, VIOLATED, JudgedCases, Mask
@@ -39,21 +39,13 @@ class LearnerSubject:
         """The learner whose necessary relations it must satisfy."""
         return self.learner if self.like is None else self.like
 
-    def find_reference(self, data: Training) -> Any:
-        """Return the learner whose necessary relations it must satisfy on data, which may set some of its parameters."""
-        known = read_parameters(self.reference_learner) if data.parameters else {}
-        parameters = {name: value for name, value in data.parameters if name in known}
-        if not parameters:
-            return self.reference_learner
-        from sklearn.base import clone
-
-        return clone(self.reference_learner).set_params(**parameters)
-
     @cached_property
     def neighbours(self) -> int:
         """The maximum number of neighbours it looks for; 0 if it looks for none."""
-        reference = getattr(self.reference_learner, "like", None) or self.reference_learner
-        counts = find_parameter_values(reference, "n_neighbors")
+        like = getattr(
+            self.reference_learner, "like", None
+        )  # ensembles that are not fitted have no length, so no truth
+        counts = find_parameter_values(self.reference_learner if like is None else like, "n_neighbors")
         return max((int(count) for count in counts if isinstance(count, Integral)), default=0)
 
     @cached_property

@@ -33,7 +33,8 @@ PERTURBATION_SHARE = 1e-3
 TIE_REASON = "the violation depends on a tie: it disappears when all numbers change slightly"
 NO_FOLLOW_UP_REASON = "the relation does not apply to this answer"
 RANDOM_START_REASON = "the clusters depend on the random start"
-OTHER_SEEDS = 5  # with which the clusters must be the same, else they depend on the random start
+RANDOM_STATE_REASON = "the answer depends on the random state"
+OTHER_SEEDS = 5  # with which the answers must be the same, else they depend on the random start
 PERTURBED_COPIES = 3  # most of them must show a violation again, else it depends on a tie
 
 
@@ -73,7 +74,7 @@ def check_relation(
     ):
         for row in result.violations:
             case = result.data.trainings[result.data.training_index[row]].cases(result.data.case_index[row : row + 1])
-            data_requirement = find_requirement(relation.name, subject.find_reference(case), case)
+            data_requirement = find_requirement(relation.name, subject.reference_learner, case)
             if not data_requirement.necessary:
                 result.set_aside([row], data_requirement.reason)
     return result
@@ -247,26 +248,44 @@ class _LearnerCheck:
             result.verdicts[case_rows[(result.verdicts[case_rows] == HOLDS) & ~close]] = VIOLATED
 
     def set_random_starts_aside(self, result: LearnerVerdicts) -> Flow[None]:
-        """Set violations aside in which the clusters, before or after the change, are others with another seed."""
+        """Set violations aside in which the answers, before or after the change, are others with another seed."""
         rows, data = result.violations, result.data
         rows = rows[[not isinstance(answer, Failure) for answer in result.after[rows]]]
         if not len(rows):
             return
+        with_scores = self.judging.strictness == "score_exact" and result.scores_before is not None
+        sides = (result.before, result.scores_before), (result.after, result.scores_after)
         answers_by_side = [
-            (row, answer, training)
+            (row, answers[row], scores[row] if with_scores and scores is not None else None, training)
             for row in rows.tolist()
-            for answer, training in (
-                (result.before[row], data.trainings[data.training_index[row]]),
-                (result.after[row], result.follow_ups[result.follow_up_index[row]]),
+            for (answers, scores), training in zip(
+                sides,
+                (data.trainings[data.training_index[row]], result.follow_ups[result.follow_up_index[row]]),
+                strict=True,
             )
         ]
         shifts = range(1, OTHER_SEEDS + 1)
-        reseeded = [replace(training, seed_shift=shift) for _, _, training in answers_by_side for shift in shifts]
-        outputs = yield Query(TrainingBatch(reseeded), note=self.relation.name)
-        for place, (row, answer, _) in enumerate(answers_by_side):
-            others = outputs.values[place * OTHER_SEEDS : (place + 1) * OTHER_SEEDS]
-            if any(other is None or not answer.agrees(other) for other in others):
-                result.set_aside([row], RANDOM_START_REASON)
+        reseeded = [self.reseed(training, shift) for _, _, _, training in answers_by_side for shift in shifts]
+        outputs = yield Query(TrainingBatch(reseeded), with_scores, note=self.relation.name)
+        reason = RANDOM_STATE_REASON if self.relation.labelled else RANDOM_START_REASON
+        for place, (row, answer, scores, _) in enumerate(answers_by_side):
+            others = outputs.take(slice(place * OTHER_SEEDS, (place + 1) * OTHER_SEEDS))
+            if self.relation.labelled:  # a learner without that parameter does not answer
+                others = others.take(np.flatnonzero(others.ok))
+            same = self.relation.are_as_expected(others.values, to_object_array([answer] * len(others))).all()
+            if same and scores is not None and others.scores is not None:
+                same = np.isclose(
+                    others.scores, scores, rtol=SCORE_TOLERANCE, atol=SCORE_TOLERANCE, equal_nan=True
+                ).all()
+            if not same:
+                result.set_aside([row], reason)
+
+    def reseed(self, data: Training, shift: int) -> Training:
+        """Return data on which the learner is trained with another seed."""
+        if not self.relation.labelled:
+            return replace(data, seed_shift=shift)
+        seeds = [(name, seed + shift) for name, seed in find_seeds(self.subject.learner).items()]
+        return replace(data, parameters=(*data.parameters, *seeds))
 
     def set_ties_aside(self, result: LearnerVerdicts, numbers: Sequence[int]) -> Flow[None]:
         """Set violations aside that disappear when all numbers change slightly; not where values are missing."""
