@@ -12,9 +12,10 @@ import pytest
 
 import datamorphic as dm
 
-MAX_NAMES = 70  # more are in groups
+MAX_NAMES = 71  # more are in groups
 NAMES = [
     "AllowedCombinations",
+    "Audio",
     "Categorical",
     "ClusterRelation",
     "Continuous",
@@ -93,6 +94,7 @@ GROUPS = {
         "NumberRange",
         "OutputPattern",
         "Pattern",
+        "audio_relations",
         "image_relations",
         "route_relations",
         "search_relations",

@@ -58,6 +58,9 @@ def always(frame):
     return np.zeros(len(frame), dtype=int)
 
 
+TRIPLING = dm.programs["tanh"].relations["tripling"]
+
+
 @cache
 def prepare(name):
     """Return what several calls share."""
@@ -95,10 +98,7 @@ CALLS = {
         # of several trials: 10^12 groups alone take about a week, the limit
         {"model": dm.programs["tanh"], "relations": "tripling", "generator": "RT", "budget": 20, "trials": 4, **QUIET},
     ),
-    "generate": lambda: (
-        dm.generate,
-        {"relation": dm.programs["tanh"].relations["tripling"], "generator": "RT", "n": 5},
-    ),
+    "generate": lambda: (dm.generate, {"relation": TRIPLING, "generator": "RT", "n": 5}),
     "simulate": lambda: (
         dm.simulate,
         {"generator": "RT", "region": "point", "rate": 0.1, "trials": 2, "workers": 1, **QUIET},
@@ -130,6 +130,7 @@ CALLS = {
     ),
     "assert_holds": lambda: (dm.assert_holds, {"model": Model(), "data": INPUTS, "relation": "row order", "cases": 5}),
     "compute_statistics": lambda: (dm.compute_statistics, {"tests": prepare("tests")}),
+    "audio_relations": lambda: (dm.relations.audio_relations, {}),
     "image_relations": lambda: (dm.relations.image_relations, {}),
     "sequence_relations": lambda: (dm.relations.sequence_relations, {}),
     "route_relations": lambda: (
@@ -149,7 +150,10 @@ CALLS = {
         dm.FunctionRelation,
         {"name": "f", "domain": (0, 1), "follow_up": lambda x: x, "equal": None},
     ),
+    "FunctionRelation.draw_sources": lambda: (TRIPLING.draw_sources, {"count": 5, "rng": np.random.default_rng(0)}),
     "HttpService": lambda: (dm.systems.HttpService, {"url": "http://localhost:1/predict"}),
+    "Audio": lambda: (dm.Audio, {"name": "call", "length": 5, "rate": 8_000}),
+    "NumberRange.draw": lambda: (dm.relations.NumberRange(0, 1).draw, {"count": 5, "rng": np.random.default_rng(0)}),
     "Sequence": lambda: (dm.Sequence, {"name": "wave", "length": 5, "low": 0, "high": 1}),
     "Space.sample": lambda: (SPACE.sample, {"n": 5}),
     "SqliteSearch": lambda: (dm.systems.SqliteSearch, {"documents": DOCUMENTS}),

@@ -145,11 +145,13 @@ def get_values(name, folder):
         "Affine.of": {"matrix": np.eye(2)},
         "Affine.scaled": {"factor": 2.0, "dimension": 2},
         "AuditResult.from_json": lambda: {"text": write_result()},
+        "Audio": {"name": "call", "length": 5, "rate": 8_000},
         "Box": {"low": np.zeros(2), "high": np.ones(2), "kind": np.zeros(2, dtype=np.int8)},
         "Box.of": {"given": (0, 10)},
         "Front.load": lambda: {"path": save_front(folder), "model": None},
         "HttpService": {"url": "http://localhost:1/predict", "name": None},
         "LearnerRelation": {},
+        "NumberRange.of": {"declared": (0, 10), "name": "x", "owner": "f"},
         "Outputs.concat": {"parts": [dm.Outputs.of(np.ones(2))] * 2},
         "Outputs.of": {"values": np.ones(2)},
         "Pattern": {
@@ -405,11 +407,20 @@ METHODS = {
     ),
     dm.FunctionRelation: (
         lambda _: TRIPLING,
-        {"over": {"domain": (0, 1)}, "within": {"domain": (0, 1)}, "named": {"name": "tripled", "statement": "s"}},
+        {
+            "over": {"domain": (0, 1)},
+            "within": {"domain": (0, 1)},
+            "named": {"name": "tripled", "statement": "s"},
+            "draw_sources": {"count": 5, "rng": np.random.default_rng(0)},
+        },
     ),
     dm.relations.InputPattern: (
         lambda _: inputs.Add(columns=("x",)),
         {"then": {"following": inputs.Negate(columns=("x",))}, "where": {"x": 1}},
+    ),
+    dm.relations.NumberRange: (
+        lambda _: dm.relations.NumberRange(0, 10),
+        {"draw": {"count": 5, "rng": np.random.default_rng(0)}, "to_feature": {"name": "n"}},
     ),
     dm.results.Optimisation: (
         lambda _: make_result("optimise"),
@@ -784,7 +795,7 @@ UNTRIED_CLASSES = {
         "ApertiumTranslator Categorical ClusterRelation AllowedCombinations Continuous HttpService Integer LearnerRelation OneHot "
         "OutputPattern Relation Rule TantivySearch Text"
     ),
-    "made for every batch, of values that were validated before": "Image Outputs Points Sequence Training",
+    "made for every batch, of values that were validated before": "Audio Image Outputs Points Sequence Training",
     "need a map, or a Java runtime": "ValhallaRouter Weka",
     "its methods take numbers of stored runs": "Store",
     "another name of AuditResult": "Result",
@@ -807,6 +818,7 @@ UNTRIED_METHODS = {
             "end",
             "expects",
             "explain_violation",
+            "find_order",
             "fitted_to",
             "follow",
         ],

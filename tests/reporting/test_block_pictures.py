@@ -12,6 +12,7 @@ from datamorphic.reporting.block_pictures import (
     build_pair_drawing,
     describe_block_change,
     describe_briefly,
+    thin_trace,
 )
 from datamorphic.reporting.svg import drawing_to_svg
 from support.cases import in_one_test
@@ -42,6 +43,7 @@ def make_pairs(block, count=1):
         dm.Image("large", (100, 40), 0, 1),
         dm.Sequence("wave", 30, -1, 1),
         dm.Sequence("point", 4, 0, 1),
+        dm.Audio("call", 20_000, 16_000),
     ],
 )
 def test_a_pair_is_drawn_side_by_side_with_its_difference(block):
@@ -106,3 +108,15 @@ def test_a_map_of_pixels_names_its_meaning():
     drawing = build_map_drawing(image, np.arange(16.0), "digit", "the share of each pixel")
     assert drawing.alt == "the share of each pixel"
     assert "tone15" in drawing_to_svg(drawing)
+
+
+def test_a_long_sound_is_drawn_by_its_lowest_and_highest_values():
+    rng = np.random.default_rng(0)
+    wave = rng.normal(size=9_001)
+    values, places = thin_trace(wave, 264)
+    assert len(values) <= 264
+    assert (np.diff(places) > 0).all()
+    assert np.array_equal(values, wave[places])
+    assert {wave.min(), wave.max()} <= set(values.tolist())
+    short = wave[:100]
+    assert np.array_equal(thin_trace(short, 264)[0], short)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import datamorphic as dm
-from datamorphic.space.blocks import infer_block, restore_frame
+from datamorphic.space.blocks import block_from_dict, infer_block, restore_frame
 from datamorphic.space.serialisation import space_from_dict, space_to_dict
 from support.cases import in_one_test
 
@@ -117,10 +117,13 @@ def test_bad_images_give_one_line_that_says_which(name):
         (lambda: dm.Image("a", (8, 8), 5, 5), "low 5 must be below high 5"),
         (lambda: dm.Image("a", (8, 8), dtype="text"), "not a NumPy dtype"),
         (lambda: dm.Image("a", (8, 8), step=0), "step must be a number above 0"),
-        (lambda: dm.Image("a", (800, 800)), "more than 16,384"),
+        (lambda: dm.Image("a", (800, 800)), "more than 65,536"),
         (lambda: dm.Image("", (8, 8)), "non-empty string"),
         (lambda: dm.Image("a", (8, 8), channels_first=True), "channels_first needs"),
         (lambda: dm.Sequence("a", 0, 0, 1), "length must be"),
+        (lambda: dm.Audio("a", 2.5, 8_000), "length must be"),
+        (lambda: dm.Audio("a", 5, 0), "rate must be a number of samples per second"),
+        (lambda: dm.Audio("a", 70_000, 8_000), "70,000 values, more than 65,536. Shrink the sounds first"),
         (lambda: dm.Sequence("a", 5, 0, np.nan), "high must be a finite number"),
         (lambda: dm.Space([dm.Image("a"), dm.Image("a")]), "Two features are named"),
     ],
@@ -128,3 +131,18 @@ def test_bad_images_give_one_line_that_says_which(name):
 def test_bad_declarations_give_one_line(build, message):
     with pytest.raises(dm.errors.SpaceError, match=message):
         build()
+
+
+def test_sounds_are_blocks_with_a_rate_and_silence():
+    call = dm.Audio("call", length=6, rate=3)
+    space = dm.Space([call])
+    assert (call.seconds, call.silence, call.describe_position(3)) == (2.0, 0.0, "1 s")
+    assert dm.Audio("call", 6, 3, low=0, high=255).silence == 127.5
+    assert space.describe().endswith("sound of 6 values in [-1, 1], step 0.1")
+    sounds = np.linspace(-1, 1, 12).reshape(2, 6)
+    points = space.points(sounds)
+    assert np.array_equal(points.codes, sounds)
+    assert block_from_dict(call.to_dict()) == call
+    assert space.blocks[0].block.restore(points.codes).dtype == np.float32
+    with pytest.raises(dm.errors.DataError, match=r"Sound 1 of 'call', 1\.667 s: 2 lies outside the range"):
+        space.points(np.vstack([sounds[0], [*sounds[1, :5], 2]]))

@@ -33,6 +33,7 @@ land = {kind = "categorical", values = ["Italy", "Norway"], nullable = true}
 review = {kind = "text", examples = ["A good film."], synonyms = {film = ["movie"]}}
 picture = {kind = "image", shape = [2, 2], low = 0, high = 255}
 pulse = {kind = "sequence", length = 3, low = -1, high = 1}
+call = {kind = "audio", length = 4, rate = 8000}
 """
 
 
@@ -64,6 +65,7 @@ def test_a_file_can_say_all_about_a_space(write):
             dm.Text("review", examples=["A good film."], synonyms={"film": ["movie"]}),
             dm.Image("picture", (2, 2), 0, 255),
             dm.Sequence("pulse", 3, -1, 1),
+            dm.Audio("call", 4, 8_000),
         ],
         moves="open",
         invalid="allow",

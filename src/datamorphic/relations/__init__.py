@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .algebra.box import Affine as Affine
     from .algebra.box import Box as Box
     from .algebra.domain import NumberRange as NumberRange
+    from .catalogue.audio import audio_relations as audio_relations
     from .catalogue.image import image_relations as image_relations
     from .catalogue.image import sequence_relations as sequence_relations
     from .catalogue.routes import route_relations as route_relations
@@ -25,6 +26,7 @@ _MODULES = list_modules(
     {
         "algebra.box": "Affine Box",
         "algebra.domain": "NumberRange",
+        "catalogue.audio": "audio_relations",
         "catalogue.image": "image_relations sequence_relations",
         "catalogue.routes": "route_relations",
         "catalogue.search": "search_relations",

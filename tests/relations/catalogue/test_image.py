@@ -103,7 +103,7 @@ def test_tables_have_no_image_relations_and_wrong_arguments_give_one_line():
     frame = pd.DataFrame({"x": np.linspace(0, 1, 30)})
     report = dm.check(lambda frame: frame["x"] > 0.5, frame, dm.relations.image_relations()["image.noise"])
     assert report.table["inapplicable"].tolist() == [30]
-    with pytest.raises(dm.errors.ArgumentError, match="'other', which is neither an image nor a sequence"):
+    with pytest.raises(dm.errors.ArgumentError, match="'other', which is no image, sequence or sound"):
         dm.check(predict_bright, IMAGES, BlockRelation("shift", ImageShift(rows=1), column="other"))
     with pytest.raises(dm.errors.ArgumentError, match="flips must be 'left-right' or"):
         dm.relations.image_relations(flips="diagonal")

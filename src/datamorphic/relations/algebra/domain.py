@@ -84,8 +84,11 @@ class NumberRange:
             reject(f"domain[{name!r}]", owner, expected, declared)
         return cls(float(declared[0]), float(declared[1]))
 
+    @check_types
     def draw(self, count: int, rng: np.random.Generator) -> Floats:
         """Return numbers of the range."""
+        validate_integer("count", "NumberRange.draw", count)
+        refuse_many_rows("NumberRange.draw", "count", count, 1)
         low, high = self.low, self.high
         if self.whole:
             low, high = np.ceil(low) - 0.5, np.floor(high) + 0.5

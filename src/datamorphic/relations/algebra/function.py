@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
@@ -181,6 +181,8 @@ class FunctionRelation(SystemRelation):
             reject("follow_up", owner, "an Affine, a function of the sources, or several of these", self.follow_up)
         object.__setattr__(self, "follow_up", tuple(changes))
         several = isinstance(self.domain, list | tuple) and all(isinstance(part, Box) for part in self.domain)
+        if not isinstance(self.constraints, str | Iterable):
+            reject("constraints", owner, "constraints as texts, such as 'a <= b'", self.constraints)
         constraints = [self.constraints] if isinstance(self.constraints, str) else list(self.constraints)
         boxes = tuple(self.domain) if several else (parse_domain(self.domain, constraints, owner),) * self.sources
         object.__setattr__(self, "constraints", ())  # they are part of the domain from now on
@@ -491,6 +493,7 @@ class FunctionRelation(SystemRelation):
         """Whether sources are not simply drawn between limits."""
         return any(isinstance(box, RangeDomain) for box in self.domain)
 
+    @check_types
     def draw_sources(self, count: int, rng: np.random.Generator) -> Floats:
         """Return the numbers of as many groups, drawn from the domains of the sources."""
         if not self._has_domains:

@@ -60,8 +60,12 @@ def drop_elements(elements: Places, attempt: Attempt, remaining: int = 0) -> Flo
 def find_usual_values(points: Points) -> Codes:
     """Return the median or the most frequent category of each feature."""
     usual_values = np.full(len(points.space), np.nan)
-    for column, feature in enumerate(points.space.features):
-        codes = points.codes[:, column]
+    numeric = np.array([feature.numeric for feature in points.space.features], dtype=bool)
+    complete = numeric & ~np.isnan(points.codes).any(axis=0)  # all at once: a sound has thousands
+    if len(points):
+        usual_values[complete] = np.quantile(points.codes[:, complete], 0.5, axis=0, method="nearest")
+    for column in np.flatnonzero(~complete).tolist():
+        feature, codes = points.space.features[column], points.codes[:, column]
         codes = codes[~np.isnan(codes)]
         if codes.size and not feature.numeric:
             values, counts = np.unique(codes, return_counts=True)
@@ -111,7 +115,8 @@ def _shrink_case(
     row = int(differs.sum(axis=1).argmin())  # the case that has the most usual values already
     best, case = violations.take(slice(row, row + 1)), inputs.codes[violations.rows[row]]
     answer_changes = not bool(best.before.same(best.after)[0])
-    fixed_columns = [space.position(name) for name in relation.about if name in space.names]
+    names = set(space.names)
+    fixed_columns = [space.position(name) for name in relation.about if name in names]
     goal = usual_values  # the values that a case gets
 
     def attempt(columns: list[Places]) -> Flow[int | None]:

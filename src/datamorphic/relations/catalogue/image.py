@@ -15,7 +15,7 @@ from ...errors import ArgumentError
 from ...morphisms.block_moves import BlockMove, BlockNoise, replace_values
 from ...morphisms.image_moves import ImageBrightness, ImageFlip, ImageOcclusion, ImageRotation, ImageShift, OnePixel
 from ...morphisms.sequence_moves import SequenceScale, SequenceShift, SequenceWarp
-from ...space.blocks import PlacedBlock
+from ...space.blocks import BLOCK_CLASSES, PlacedBlock
 from ...space.space import Space
 from ..patterns.outputs import Unchanged
 from ..patterns.relation import InputPattern, PatternRelation, Promise
@@ -25,11 +25,13 @@ FLIPS = ("left-right", "top-bottom")
 
 @dataclass(frozen=True, kw_only=True)
 class BlockChange(InputPattern):
-    """The images or sequences of a case are changed by a move: ``BlockChange(move=ImageShift(rows=1)) >> Unchanged()``."""
+    """The images, sequences or sounds of a case are changed by a move: ``BlockChange(move=ImageShift(rows=1)) >> Unchanged()``."""
 
     pattern: ClassVar[str] = "Change of images or sequences"
     move: BlockMove
-    column: str | None = None  # the name of the images or sequences; by default all of the kind that the move changes
+    column: str | None = (
+        None  # the name of the images, sequences or sounds; by default all of the kind that the move changes
+    )
     blocks: tuple[PlacedBlock, ...] = ()  # of the space that the change is fitted to
 
     @property
@@ -43,7 +45,11 @@ class BlockChange(InputPattern):
 
     def find_obstacle(self, space: Space) -> str:
         """Return why the change cannot be made: there are no images, or sequences."""
-        return "" if self._find_blocks(space) else f"the inputs hold no {' or '.join(self.move.kinds)}"
+        return (
+            ""
+            if self._find_blocks(space)
+            else f"the inputs hold no {' or '.join(BLOCK_CLASSES[kind].noun for kind in self.move.kinds)}"
+        )
 
     def fitted_to(self, space: Space) -> BlockChange:
         """Return the change of the images or sequences of a space."""
@@ -53,7 +59,7 @@ class BlockChange(InputPattern):
         names = [placed_block.block.name for placed_block in space.blocks]
         if self.column is not None and self.column not in names:
             raise ArgumentError(
-                f"The relation changes {self.column!r}, which is neither an image nor a sequence of the data. "
+                f"The relation changes {self.column!r}, which is no image, sequence or sound of the data. "
                 f"{suggest_name(self.column, names)}"
             )
         return tuple(
@@ -100,12 +106,13 @@ class BlockRelation(PatternRelation):
     ) -> None:
         if not isinstance(move, BlockMove):
             reject("move", "BlockRelation", "a move of images or sequences", move)
+        self.move = move
         super().__init__(
             BlockChange(move=move, column=column),
             Unchanged(tolerance=tolerance),
             name=name,
             promise=promise,
-            domain=f"classifiers of {' and '.join(f'{kind}s' for kind in move.kinds)}",
+            domain=f"classifiers of {' and '.join(f'{BLOCK_CLASSES[kind].noun}s' for kind in move.kinds)}",
             needs=("the input is a case, the output is the answer of the system",),
         )
 

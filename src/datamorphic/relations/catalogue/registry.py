@@ -12,6 +12,7 @@ from ...errors import ArgumentError
 from ..algebra.base import MetamorphicRelation, Relation
 from ..learners.clusterers import CLUSTER_RELATIONS
 from ..learners.sklearn import LEARNER_RELATIONS
+from .audio import audio_relations
 from .credit import CREDIT_RELATIONS
 from .image import FLIPS, image_relations, sequence_relations
 from .predictor import PREDICTOR_RELATIONS
@@ -27,20 +28,23 @@ RELATIONS: dict[str, MetamorphicRelation] = {
     **CREDIT_RELATIONS,
 }
 
-#: what builds the relations of texts, images and sequences, by the beginning of their names; a flip is chosen by its name
+#: what builds the relations of texts, images, sequences and sounds, by the beginning of their names, which is the name of all of them
 FAMILIES: dict[str, Callable[..., Mapping[str, Relation]]] = {
     "text": text_relations,
-    "image": lambda **options: image_relations(flips=FLIPS, **options),
+    "image": image_relations,
     "sequence": sequence_relations,
+    "audio": audio_relations,
 }
+#: the same with relations that must be chosen by their own names
+CHOSEN_BY_NAME = FAMILIES | {"image": lambda **options: image_relations(flips=FLIPS, **options)}
 COLUMN_MARK = " of "  # before the column in a name: "text.letter case of review"
 
 
 def find_relation(name: str) -> MetamorphicRelation | None:
     """Return the relation with a name; None if there is none.
 
-    Relations of texts, images and sequences may name their column. By default texts are in the column "text", and all images and
-    sequences are changed.
+    Relations of texts, images, sequences and sounds may name their column. By default texts are in the column "text", and all images,
+    sequences and sounds are changed.
 
     Examples
     --------
@@ -50,7 +54,7 @@ def find_relation(name: str) -> MetamorphicRelation | None:
     if name in RELATIONS:
         return RELATIONS[name]
     short_name, _, column = name.partition(COLUMN_MARK)
-    build = FAMILIES.get(short_name.partition(".")[0])
+    build = CHOSEN_BY_NAME.get(short_name.partition(".")[0])
     relation = None if build is None else build(**({"column": column} if column else {})).get(short_name)
     if relation is not None and column:
         relation = copy.copy(relation)
@@ -67,19 +71,21 @@ def resolve_relations(
     argument accepts, such as ``"'auto', "``. `own_relations` are those of the system under test by name, if it has any.
     """
     groups = list(request) if isinstance(request, list | tuple | set | frozenset) else [request]
+    known = own_relations if isinstance(own_relations, Mapping) else {}
     items: list[Any] = []
     for group in groups:
+        if isinstance(group, str) and group in FAMILIES and group not in known:
+            group = FAMILIES[group]()
         items += group.values() if isinstance(group, Mapping) else [group]  # such as dm.relations.search_relations()
     if not items:
         reject(argument, owner, "at least one relation", request)
-    known = own_relations if isinstance(own_relations, Mapping) else {}
     relations = []
     for item in items:
         relation = item
         if isinstance(item, str):
             relation = known[item] if item in known else find_relation(item)
             if relation is None:
-                names = [*known, *RELATIONS, *(name for build in FAMILIES.values() for name in build())]
+                names = [*known, *RELATIONS, *(name for build in CHOSEN_BY_NAME.values() for name in build())]
                 raise ArgumentError(f"There is no relation {item!r}. {suggest_name(item, names)}")
         elif isinstance(item, type) and issubclass(item, MetamorphicRelation):
             relation = item()

@@ -27,6 +27,7 @@ from ..algebra.shrink import shrink_training_data
 from ..learners.base import LearnerRelation
 from ..learners.cluster_sampling import describe_random_groups, make_cluster_sampler, make_rows_sampler
 from ..learners.clusterers import CLUSTER_RELATIONS
+from ..learners.hyperparameters import VariedParameters, list_parameter_values
 from ..learners.mixed_data import CASES_PER_MIXED_SET, DataForm, MixedSampler, describe_mixed_data, draw_trial
 from ..learners.requirement import Requirement, must_hold
 from ..learners.result import JudgingOptions, LearnerSubject
@@ -78,6 +79,12 @@ class LearnerSession(CheckSession[LearnerRelationOutcome, LearnerViolation]):
         sampler = make_random_sampler(self.learner, max_rows=max_rows, run_flow=run_flow, clusters=self.clusters)
         self.inputs = replace(self.inputs, draw=sampler)
         return describe_random_groups(self.learner, max_rows) if self.clusters else describe_random_data(max_rows)
+
+    def vary_parameters(self) -> str:
+        """Draw training sets for other values of the learner's parameters, too; return what they are in words."""
+        sampler = VariedParameters(draw=self.inputs.draw, values=list_parameter_values(self.learner))
+        self.inputs = replace(self.inputs, draw=sampler)
+        return sampler.describe()
 
     def accept_unrepeatable(self) -> str:
         """Judge relations by the distribution of labels, since these change from fit to fit; return a note about it.

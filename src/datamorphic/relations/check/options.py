@@ -199,6 +199,15 @@ class CheckOptions(ModelOptions):
             help="Report violations as they are, not the smallest ones.",
         ),
     ] = True
+    vary_parameters: Annotated[
+        bool,
+        Option(
+            "Whether half of the training sets are for the learner with another value of one parameter: a documented choice, or a "
+            "boundary of a documented range. What must hold is looked up for that value.",
+            help="Also try other values of the learner's parameters: documented choices and boundaries of ranges.",
+            label="Also try other values of the learner's parameters",
+        ),
+    ] = False
     seed: Annotated[int | None, SEED] = 0
 
     def validate(self) -> None:

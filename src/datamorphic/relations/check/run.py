@@ -53,6 +53,8 @@ def check(options: CheckOptions, execution: Execution[CheckSubject]) -> CheckRep
         notes += find_hidden_parameters(learner_session.learner)
         if learner_session.random_data:
             data_text = learner_session.use_random_data(learner_session.random_data, options.rows)
+        if options.vary_parameters:
+            data_text += f"; {learner_session.vary_parameters()}"
         if not learner_session.is_repeatable():
             notes.append(learner_session.accept_unrepeatable())
             obstacle = f"{subject.name} gives other answers when it is fitted again"

@@ -256,7 +256,9 @@ def build_violation(
 
 
 def _format_size(data: Training) -> str:
-    return f"{pluralise(int(data.x.shape[0]), 'row')} of {pluralise(int(data.x.shape[1]), 'attribute')}"
+    size = f"{pluralise(int(data.x.shape[0]), 'row')} of {pluralise(int(data.x.shape[1]), 'attribute')}"
+    parameters = ", ".join(f"{name}={value!r}" for name, value in data.parameters)
+    return f"{size}, with {parameters}" if parameters else size
 
 
 def _format_cluster(label: int) -> str:
@@ -556,6 +558,7 @@ def training_to_json(data: Training) -> dict[str, Any]:
         "y": [value_to_json(label) for label in data.y.tolist()],
         "labels": None if data.labels is None else [value_to_json(label) for label in data.labels],
         "weights": None if data.weights is None else data.weights.tolist(),
+        **({"parameters": {name: value_to_json(value) for name, value in data.parameters}} if data.parameters else {}),
     }
 
 
@@ -572,7 +575,9 @@ def training_from_json(case: Mapping[str, Any]) -> Training:
         else:
             tables = (pd.DataFrame(x, columns=columns), pd.DataFrame(t, columns=columns))
         declared_labels = None if labels is None else tuple(value_from_json(label) for label in labels)
-        return Training(tables[0], y, tables[1], declared_labels, None if weights is None else np.array(weights, float))
+        parameters = tuple((name, value_from_json(value)) for name, value in case.get("parameters", {}).items())
+        row_weights = None if weights is None else np.array(weights, float)
+        return Training(tables[0], y, tables[1], declared_labels, row_weights, parameters=parameters)
     except DataError:
         raise
     except Exception as error:  # values of another format may raise anything

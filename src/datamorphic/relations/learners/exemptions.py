@@ -88,7 +88,9 @@ def _exempt_regression_trees(relation: str, model: EstimatorParameters, data: Tr
 
 def _exempt_linear_regression(relation: str, model: EstimatorParameters, data: Training) -> str:
     spectrum = _compute_spectrum(data)
-    if ((spectrum > MIN_SINGULAR_SHARE) & (spectrum < MAX_SINGULAR_SHARE)).any():
+    # with a lower `tol`, what is left of zero by rounding counts as well
+    floor = MIN_SINGULAR_SHARE if getattr(model, "tol", 1) > MIN_SINGULAR_SHARE else -1
+    if ((spectrum > floor) & (spectrum < MAX_SINGULAR_SHARE)).any():
         return "columns nearly depend on each other, so rounding decides"
     return _PRECISION_REASON if _is_far_from_zero(data) else ""
 
@@ -100,8 +102,10 @@ def _exempt_ridge_regression(relation: str, model: EstimatorParameters, data: Tr
 
 
 def _compute_spectrum(data: Training) -> Floats:
-    """Return the singular values of the centred training rows, as shares of the largest."""
+    """Return the singular values of the centred training rows that have weight, as shares of the largest."""
     rows = data.numbers[: len(data.y)]
+    if data.weights is not None:
+        rows = rows[data.weights > 0]
     if not np.isfinite(rows).all() or rows.shape[1] < data.x.shape[1]:
         return np.array([MAX_SINGULAR_SHARE / 10])
     values = np.linalg.svd(rows - rows.mean(axis=0), compute_uv=False)

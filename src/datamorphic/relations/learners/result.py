@@ -13,7 +13,7 @@ import numpy as np
 from ..._text import pluralise
 from ..._validation import validate_choice
 from ...systems.clusterer import find_cluster_count
-from ...systems.learner import find_parameter_values, is_regressor
+from ...systems.learner import find_parameter_values, is_regressor, read_parameters
 from ...systems.training import Array, Floats, Places, Training, TrainingBatch
 from ...systems.traits import LearnerTraits, read_traits
 from ..algebra.base import INAPPLICABLE, VIOLATED, JudgedCases, Mask
@@ -38,6 +38,16 @@ class LearnerSubject:
     def reference_learner(self) -> Any:
         """The learner whose necessary relations it must satisfy."""
         return self.learner if self.like is None else self.like
+
+    def find_reference(self, data: Training) -> Any:
+        """Return the learner whose necessary relations it must satisfy on data, which may set some of its parameters."""
+        known = read_parameters(self.reference_learner) if data.parameters else {}
+        parameters = {name: value for name, value in data.parameters if name in known}
+        if not parameters:
+            return self.reference_learner
+        from sklearn.base import clone
+
+        return clone(self.reference_learner).set_params(**parameters)
 
     @cached_property
     def neighbours(self) -> int:

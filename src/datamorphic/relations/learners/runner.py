@@ -74,7 +74,7 @@ def check_relation(
     ):
         for row in result.violations:
             case = result.data.trainings[result.data.training_index[row]].cases(result.data.case_index[row : row + 1])
-            data_requirement = find_requirement(relation.name, subject.reference_learner, case)
+            data_requirement = find_requirement(relation.name, subject.find_reference(case), case)
             if not data_requirement.necessary:
                 result.set_aside([row], data_requirement.reason)
     return result

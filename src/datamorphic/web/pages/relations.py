@@ -13,7 +13,7 @@ from ...errors import UsageError
 from ...relations.catalogue.credit import CREDIT_RANGES, CREDIT_RELATIONS
 from ...relations.catalogue.image import FLIPS
 from ...relations.catalogue.predictor import PREDICTOR_RELATIONS
-from ...relations.catalogue.registry import COLUMN_MARK, FAMILIES
+from ...relations.catalogue.registry import CHOSEN_BY_NAME, COLUMN_MARK
 from ...relations.learners.sklearn import LEARNER_RELATIONS
 from ..columns import SubjectColumns, read_columns
 from ..commands import build_arguments
@@ -197,11 +197,11 @@ def list_input_relations(columns: SubjectColumns) -> dict[str, str]:
     """
     relations: dict[str, str] = {}
     for column in columns.texts:
-        for name, relation in FAMILIES["text"](column=column).items():
+        for name, relation in CHOSEN_BY_NAME["text"](column=column).items():
             relations[f"{name}{COLUMN_MARK}{column}"] = relation.statement
     for kind, names in (("image", columns.images), ("sequence", columns.sequences)):
         if names:
-            relations |= {name: relation.statement for name, relation in FAMILIES[kind]().items()}
+            relations |= {name: relation.statement for name, relation in CHOSEN_BY_NAME[kind]().items()}
     return relations
 
 
