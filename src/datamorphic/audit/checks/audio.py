@@ -6,14 +6,12 @@ loudness. So a change is reported only if the interval of its share leaves chanc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 
 from ..._stats import compute_wilson_interval
 from ..._text import format_percent, pluralise
-from ...core.result import Finding, Level, count_rows, format_share
+from ...core.result import Example, Finding, Level, count_rows, format_share
 from ...errors import BudgetSpent
 from ...relations.catalogue.audio import audio_relations
 from ...relations.catalogue.image import BlockRelation
@@ -64,7 +62,8 @@ def _check_block(
         calls=1 + len(relations),
         minimum=min(MIN_SOUNDS, limit),
     )
-    sounds = context.inputs.take(context.sample_rows(len(context.inputs))[:count])
+    positions = context.sample_rows(limit)[:count]
+    sounds = context.inputs.take(positions)
     before = run_flow(context, budget, ask(sounds, note="sounds"))
     findings: list[Finding] = []
     body: list[list[object]] = []
@@ -82,7 +81,8 @@ def _check_block(
         total = int(judged.sum())
         body.append([relation.input.describe(), total, len(rows), format_percent(len(rows) / max(1, total))])
         if total and compute_wilson_interval(len(rows), total)[0] > MIN_SHARE_LOWER_END:
-            findings.append(_build_finding(relation, name, (sounds, changed_sounds), (before, after), rows, total))
+            examples = _build_examples(relation, (sounds, changed_sounds), (before, after), rows, positions)
+            findings.append(_build_finding(relation, name, examples, len(rows), total))
     section = Section(
         heading=f"The same {name}, changed so that people hear the same",
         text="How many sounds get another answer. A few are usual for sounds close to a border.",
@@ -99,29 +99,34 @@ def _change(
     return codes
 
 
-def _build_finding(
+def _build_examples(
     relation: BlockRelation,
-    column_name: str,
     sounds: tuple[Points, Points],
     outputs: tuple[Outputs, Outputs],
-    rows: Sequence[int] | npt.NDArray[np.intp],
-    total: int,
-) -> Finding:
-    level: Level = "concern" if len(rows) >= MIN_SHARE_FOR_CONCERN * total else "advice"
-    change = relation.input.describe()
+    rows: npt.NDArray[np.intp],
+    positions: npt.NDArray[np.intp],
+) -> tuple[Example, ...]:
+    """Return some sounds before and after the change, with their positions in the data."""
     examples = []
-    for row in list(rows)[:MAX_EXAMPLES]:
+    for row in rows[:MAX_EXAMPLES].tolist():
         source, follow_up = (read_case(batch, row, answers) for batch, answers in zip(sounds, outputs, strict=True))
-        text = f"{change}: {source.answer_text} becomes {follow_up.answer_text}"
-        examples.append(build_example(source, follow_up, text=text))
+        text = f"{relation.input.describe()}: {source.answer_text} becomes {follow_up.answer_text}"
+        examples.append(build_example(source, follow_up, text=text, row=int(positions[row])))
+    return tuple(examples)
+
+
+def _build_finding(
+    relation: BlockRelation, column_name: str, examples: tuple[Example, ...], cases: int, total: int
+) -> Finding:
+    level: Level = "concern" if cases >= MIN_SHARE_FOR_CONCERN * total else "advice"
     return Finding(
         **get_facts("sounds"),
         about=f"{relation.name} of {column_name}",
-        title=f"Answers change although people hear the same {column_name}: {change}",
+        title=f"Answers change although people hear the same {column_name}: {relation.input.describe()}",
         level=level,
-        detail=f"{format_share(len(rows), total, 'sound')} get another answer. It should stay, because {relation.reason}.",
-        **count_rows(len(rows), total, "sound"),
-        examples=tuple(examples),
+        detail=f"{format_share(cases, total, 'sound')} get another answer. It should stay, because {relation.reason}.",
+        **count_rows(cases, total, "sound"),
+        examples=examples,
         columns=(column_name,),
     )
 
