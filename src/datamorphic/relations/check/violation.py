@@ -419,7 +419,13 @@ def _to_dicts(groups: JudgedGroups) -> list[dict[Any, Any]]:
 
 def _to_dict(batch: Batch) -> dict[Any, Any]:
     """Return the first case of a batch."""
-    return batch.frame.iloc[:1].astype(object).to_dict("records")[0]
+    frame = batch.frame.iloc[:1].astype(object)
+    # to_dict("records") takes a second for the thousands of samples of a sound
+    values = frame.to_numpy()[0]
+    return {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in zip(frame.columns, values, strict=True)
+    }
 
 
 def format_example(groups: JudgedGroups) -> str:
