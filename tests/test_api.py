@@ -74,6 +74,7 @@ NAMES = [
     "read_space",
     "record",
     "relations",
+    "relations_for",
     "results",
     "seed_maker",
     "select",

@@ -95,6 +95,7 @@ def _read_all_tables() -> dict[str, Any]:
     from datamorphic.audit.checks.table.limits import read_limit_words
     from datamorphic.data import learners, pattern_examples, products, sentences
     from datamorphic.data.loans import attributes, freddie_mac, german_credit
+    from datamorphic.relations.catalogue import distributions, functions
     from datamorphic.relations.catalogue.first_names import FIRST_NAMES
     from datamorphic.relations.guide import tables as guide
     from datamorphic.relations.learners import table
@@ -118,6 +119,9 @@ def _read_all_tables() -> dict[str, Any]:
         "data/products.toml": products.read_words().modifiers,
         "data/reference_sets.toml": learners.WINE_STEPS,
         "data/sentences.toml": sentences.read_texts().pairs,
+        "relations/catalogue/distributions.csv": distributions.read_distributions(),
+        "relations/catalogue/distributions.toml": distributions.read_relation_rows(),
+        "relations/catalogue/functions.csv": functions.read_functions(),
         "relations/catalogue/first_names.toml": FIRST_NAMES,
         "relations/guide/guide.toml": guide.list_question_ids(),
         "relations/learners/learners.csv": table.read_learners(),

@@ -217,6 +217,7 @@ def get_values(name, folder):
         "read_pmml": lambda: {"path": save_tree(folder)},
         "read_space": lambda: {"path": write_space(folder), "data": None},
         "record": {"path": folder / "session.scr"},
+        "relations_for": {"model": np.sin},
         "route_relations": {"places": {"Kiasma": (60.1716, 24.9367), "Ateneum": (60.17, 24.9443)}},
         "select": {"model": TREE, "data": INPUTS.assign(y=LABELS), "target": "y"},
         "simulate": {"relation": None, "generator": "RT", "rate": 0.1, "budget": 20, "workers": 1},

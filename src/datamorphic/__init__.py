@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from .relations.algebra.feature import invariant as invariant
     from .relations.algebra.feature import monotone as monotone
     from .relations.algebra.function import FunctionRelation as FunctionRelation
+    from .relations.catalogue.functions import relations_for as relations_for
     from .relations.check.run import check as check
     from .relations.learners.base import ClusterRelation as ClusterRelation
     from .relations.learners.base import LearnerRelation as LearnerRelation
@@ -105,6 +106,7 @@ _NAMES = {
     "morphisms.system": "TestSystem",
     "mutation.run": "mutate",
     "relations.algebra.base": "Relation",
+    "relations.catalogue.functions": "relations_for",
     "relations.check.run": "check",
     "relations.algebra.feature": "invariant monotone",
     "relations.algebra.function": "FunctionRelation",

@@ -493,6 +493,11 @@ class OtherPythonFunction:
                 ]
             )
 
+    @property
+    def origin(self) -> tuple[str, str]:
+        """The library and the name of the function there."""
+        return str(self._facts["library"]), str(self._facts["class"])
+
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Return what the function returns for arguments."""
         request = {"do": "call", "target": self._target, "arguments": list(arguments), "keywords": keywords}

@@ -586,7 +586,7 @@ class FunctionRelation(SystemRelation):
             return _compare_labels(y, count)
         operator = AT_MOST if self.at_most else LESS if self.less else EQUAL
         pairs = [(y[0], outputs) for outputs in y[1:]] if sides is None else [sides(x, y)]
-        parts = [_compare_numbers(pair, operator, self.allowance, count, self.name) for pair in pairs]
+        parts = [compare_numbers(pair, operator, self.allowance, count, self.name) for pair in pairs]
         holds, margin, defined = (np.array(column) for column in zip(*parts, strict=True))
         return Comparison(np.asarray(holds.all(axis=0)), margin.min(axis=0), np.asarray(defined.all(axis=0)))
 
@@ -744,8 +744,8 @@ def _compare_labels(outputs: list[Any], count: int) -> Comparison:
     return Comparison(holds, np.full(count, np.nan), defined)
 
 
-def _compare_numbers(sides: tuple[Any, Any], operator: str, allowance: Allowance, count: int, name: str) -> Comparison:
-    """Compare two numeric sides."""
+def compare_numbers(sides: tuple[Any, Any], operator: str, allowance: Allowance, count: int, name: str) -> Comparison:
+    """Compare two numeric sides: arrays with one row per group."""
     a, b = (_to_numbers(side, count, name, operator) for side in sides)
     difference = a - b
     defined = np.asarray(~np.isnan(difference).any(axis=1))

@@ -25,12 +25,15 @@ from ...runs.keep import StoreOptions, resolve_seed
 from ...space.blocks import expand_arrays
 from ...space.frames import join_target
 from ...space.space import Space
+from ...systems.distribution import FUNCTION, Distribution, is_distribution
 from ...systems.files import complete_name, load_model, name_model
 from ...systems.function_runner import NumericFunction
 from ...systems.learner import Learner, format_learner
-from ..algebra.answers import find_answers_relation
+from ..algebra.answers import FunctionAnswers, find_answers_relation
 from ..algebra.base import MetamorphicRelation, SystemRelation
 from ..algebra.function import prepare_function
+from ..catalogue.distributions import build_distribution_relations, prepare_distribution
+from ..catalogue.functions import KnownFunction, build_function_relations, find_function_name
 from ..catalogue.registry import RelationsLike
 from ..learners.base import ClusterRelation
 from ..learners.necessity import is_known_learner
@@ -239,7 +242,9 @@ class CheckOptions(ModelOptions):
         other.set(model=complete_name(self.against, self.model), name=None)
         if self.relations == "necessary":  # by the first of both
             outcomes = [outcome for session in subject.sessions for outcome in session.outcomes]
-            other.set(relations=[outcome.relation for outcome in outcomes])
+            other.set(relations=[out.relation for out in outcomes if not isinstance(out.relation, FunctionAnswers)])
+        if subject.model is not None and isinstance(subject.model.subject.sut, Distribution):
+            other.set(data=subject.model.subject.seeds.frame)  # which was drawn with the quantiles of the first
         return replace(subject, other=_match_subjects(subject, other._make_subject(execution)))
 
     def _make_subject(self, execution: Execution[Any]) -> CheckSubject:
@@ -247,14 +252,23 @@ class CheckOptions(ModelOptions):
         target: Any = self.target  # the name of a column: validation has joined labels with the data
         model, model_name = _load_model(self.model, self.trust, self.name)
         data = self.data
+        relations = self.relations
+        if is_distribution(model) and (is_random(data) or FUNCTION in getattr(data, "columns", ())):
+            if isinstance(relations, str) and relations in ("auto", "necessary"):
+                relations = list(build_distribution_relations(model).values())
+            model, data = prepare_distribution(model, self.inputs, seed, None if is_random(data) else data)
+        elif is_random(data) and (function := find_function_name(model)):
+            if isinstance(relations, str) and relations in ("auto", "necessary"):
+                relations = list(build_function_relations(function).values())
+            model = KnownFunction(model, function)
         if data is None and target is None and self.space is None and hasattr(model, "fit"):
             data = MIXED_DATA
         like = model if self.like is None else self.like
         trained_relations, queried_relations = select_relations(
-            self.relations, model, data, like=like, target=target, has_space=self.space is not None
+            relations, model, data, like=like, target=target, has_space=self.space is not None
         )
         requirements = build_requirements(trained_relations, like, self.strictness or {}, self.expected_failures or {})
-        if isinstance(self.relations, str) and self.relations == "necessary":
+        if isinstance(relations, str) and relations == "necessary":
             trained_relations = [relation for relation in trained_relations if requirements[relation.name].necessary]
         clusters = any(isinstance(relation, ClusterRelation) for relation in trained_relations)
         learner_session = model_session = None

@@ -292,6 +292,7 @@ class OutputPattern:
     pattern: ClassVar[str] = ""  # the name of its pattern in the catalogue
     clause: ClassVar[str] = ""  # what `describe` returns, with fields in braces; {part} is the part that is compared
     needs_scores: ClassVar[bool] = False  # whether `judge_outputs` reads scores
+    judges_failures: ClassVar[bool] = False  # whether `judge_outputs` also gets groups in which an answer is missing
     size_noun: ClassVar[str] = ""  # what `measure` returns, such as "difference of hits"; empty if it measures nothing
     types: ClassVar[Mapping[str, str]] = {}  # types of violations that `classify` tells apart, with their meanings
     part: str | int | None = explain(
@@ -619,6 +620,8 @@ class PatternRelation(Relation):
         answered = before.ok.copy()
         for _, outputs in follow_ups:
             answered &= outputs.ok
+        if self.output.judges_failures:
+            answered[:] = True
         judged = answered if applies is None else answered & applies
         verdicts = np.full(len(rows), UNDEFINED, dtype=np.int8)
         if judged.any():
