@@ -78,6 +78,19 @@ class Budget:
         runs, seconds = (min((limit for limit in pair if limit is not None), default=None) for pair in pairs)
         return Budget(None if runs is None else int(runs), seconds)
 
+    def scale(self, share: float) -> Budget:
+        """Return a share of the budget.
+
+        Examples
+        --------
+        >>> Budget(runs=10, seconds=60.0).scale(0.5)
+        Budget(runs=5, seconds=30.0)
+        """
+        return Budget(
+            None if self.runs is None else max(1, int(self.runs * share)),
+            None if self.seconds is None else self.seconds * share,
+        )
+
     def is_exceeded(self, runs: int, seconds: float) -> bool:
         """Return whether more was spent."""
         return (self.runs is not None and runs > self.runs) or (self.seconds is not None and seconds > self.seconds)

@@ -255,6 +255,14 @@ def test_a_budget_that_is_spent_is_said():
     assert not report.passed
 
 
+def test_both_get_a_share_of_the_budget():
+    report = check(WithoutLastColumn(3), KNeighborsClassifier(3), relations="auto", inputs=200, budget="2000 runs")
+    assert not report.complete
+    tried = [sum(entry.judged for entry in entries) for entries in (report.entries, report.against.entries)]
+    assert min(tried) > 0.5 * max(tried)
+    assert report.against.comparisons[0].confirmed
+
+
 def test_trees_name_missing_values():
     class Confused(DecisionTreeClassifier):
         """Answers the first label if a value is missing."""

@@ -20,7 +20,7 @@ import numpy as np
 from ...core.execute import Execution
 from ...errors import Interrupted, OutOfBudget
 from ...runs.driver import FlowDriver
-from ...runs.flow import Flow, Query
+from ...runs.flow import UNLIMITED, Budget, Flow, Query
 from ...space.labels import to_object_array
 from ...space.outputs import Outputs
 from ...space.points import Batch, Points
@@ -41,6 +41,7 @@ from .session import CheckSession
 from .violation import LearnerViolation, ModelViolation
 
 MAX_EXAMINED_SETS = 200  # of the training sets with different answers; the others are counted like these
+FIRST_BUDGET_SHARE, OTHER_BUDGET_SHARE = 0.45, 0.8  # of what is left; the rest is for the answers that differ
 SAME_ANSWERS = "the same answers"
 SET_ASIDE_TEXTS = {TIE_REASON: "a tie decides", RANDOM_STATE_REASON: "the random state decides"}
 LAST_BITS = "they differ in the last bits only"
@@ -225,10 +226,13 @@ def query_scores(sessions: Sequence[CheckSession[Any, Any]]) -> None:
                 outcome.judging = replace(outcome.judging, with_scores=True)
 
 
-def run_sessions(subject: CheckSubject) -> None:
-    """Check the relations on a subject, as far as the budget allows."""
+def run_sessions(subject: CheckSubject, limits: Budget = UNLIMITED) -> None:
+    """Check the relations on a subject, as far as the budget allows; `limits` are those of training."""
     for session in subject.sessions:
-        session.run()
+        if isinstance(session, LearnerSession):
+            session.run(limits=limits)
+        else:
+            session.run()
 
 
 def check_other(
@@ -248,7 +252,7 @@ def check_other(
             obstacle = obstacle or f"{other.name} gives other answers when it is fitted again"
     if not execution.counter.interrupted:
         with record.listen(other, is_second=True):
-            run_sessions(other)
+            run_sessions(other, execution.remaining_budget.scale(OTHER_BUDGET_SHARE))
     return _build_against(execution, subject, other, record, shrink=shrink, obstacle=obstacle)
 
 

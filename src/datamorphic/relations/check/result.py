@@ -31,6 +31,7 @@ PURPOSES = {
 }
 MAX_VIOLATIONS_IN_DOCUMENT = 1_000
 MAX_CHANCE = 0.001  # of a difference between two violation rates of a hypothesis that counts
+MIN_GAP_SHARE = 0.5  # of different answers, from which missing values are named as what they have in common
 MAX_TIE_SHARE = 0.1  # of judged and tied cases; if ties decide more of them, that is a finding of its own
 
 
@@ -217,7 +218,10 @@ class AnswerComparison:
             count = sum(self.set_aside.values())
             return f"the {self.noun} are the same in {cases}" + (f" ({count:,} differences set aside)" if count else "")
         text = f"{only}the {self.noun} differ in {format_percent(self.share)} of {cases}"
-        return f"{text}, all of them with missing values" if 0 < self.with_gaps == self.confirmed else text
+        if self.with_gaps <= MIN_GAP_SHARE * self.confirmed:
+            return text
+        share = "all" if self.with_gaps == self.confirmed else format_percent(self.with_gaps / self.confirmed)
+        return f"{text}, {share} of them with missing values"
 
     def format_set_aside(self) -> str:
         """Return the differences that do not count, by their reason; empty if there are none."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import replace
 
 from ..._text import pluralise
 from ...core.capability import capability
 from ...core.execute import Execution
 from ...runs.driver import Driver
-from .against import AnswerRecord, check_other, query_scores, run_sessions
+from .against import FIRST_BUDGET_SHARE, AnswerRecord, check_other, query_scores, run_sessions
 from .options import CheckOptions, CheckSubject
 from .persistence import EarlierViolations
 from .result import CheckReport
@@ -28,10 +27,13 @@ def check(options: CheckOptions, execution: Execution[CheckSubject]) -> CheckRep
     of the learner's algorithm satisfies verify it: a violation is a fault. All others validate it: a violation shows how
     the algorithm behaves. Violations by learners are kept in the run store, and replayed first in the next run.
 
+    With `against`, another learner or model gets the same inputs, and the report begins with the relations that hold in only one of
+    both and with the answers that differ. Whether it has passed is said of the first.
+
     Returns
     -------
     CheckReport
-        ``.table``, ``.violations``, ``.shrunk(0)``, ``.passed``, ``.describe()``, ``.to_html("report.html")``.
+        ``.table``, ``.violations``, ``.shrunk(0)``, ``.against``, ``.passed``, ``.describe()``, ``.to_html("report.html")``.
 
     Examples
     --------
@@ -60,9 +62,13 @@ def check(options: CheckOptions, execution: Execution[CheckSubject]) -> CheckRep
             obstacle = f"{subject.name} gives other answers when it is fitted again"
         if execution.session is not None:
             earlier_violations = EarlierViolations.replay(execution, learner_session)
-    with record.listen(subject) if other is not None else nullcontext():
+    against = None
+    if other is None:
         run_sessions(subject)
-    against = None if other is None else check_other(execution, record, notes, obstacle, shrink=options.shrink)
+    else:
+        with record.listen(subject):
+            run_sessions(subject, execution.remaining_budget.scale(FIRST_BUDGET_SHARE))
+        against = check_other(execution, record, notes, obstacle, shrink=options.shrink)
     report = CheckReport.from_sessions(
         subject.sessions,
         earlier_violations.by_relation,
