@@ -71,7 +71,7 @@ def has_speech(probabilities: list[float]) -> bool:
                 if end - start > MIN_SPEECH:
                     return True
                 start = end = None
-    return start is not None and (len(probabilities) if end is None else end) - start > MIN_SPEECH
+    return start is not None and len(probabilities) - start > MIN_SPEECH
 
 
 def find_model() -> Path | None:

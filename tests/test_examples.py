@@ -9,6 +9,7 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import datamorphic as dm
@@ -84,6 +85,24 @@ def test_notebook_is_small_and_has_an_introduction(notebook):
         assert cell["outputs"] == []
         assert cell["execution_count"] is None
     assert notebook.stat().st_size < 20_000
+
+
+def test_the_speech_detector_hears_speech_that_lasts_and_pauses_that_last(monkeypatch):
+    monkeypatch.syspath_prepend(EXAMPLES)
+    import speech_detector
+
+    speech, pause, between = [0.9], [0.1], [0.4]
+    assert not speech_detector.has_speech(pause * 34)
+    assert not speech_detector.has_speech(pause * 10 + speech * 7 + pause * 10)  # 224 ms
+    assert speech_detector.has_speech(pause * 10 + speech * 8 + pause * 10)
+    assert speech_detector.has_speech(speech * 4 + pause * 2 + speech * 4 + pause * 10)  # a short pause
+    assert not speech_detector.has_speech(speech * 4 + pause * 5 + speech * 4 + pause * 10)
+    assert speech_detector.has_speech(speech + between * 10)
+    sounds, labels = speech_detector.make_sounds()
+    assert sounds.shape == (27, speech_detector.LENGTH)
+    assert (labels == "speech").sum() == 18
+    assert np.array_equal(sounds, speech_detector.make_sounds()[0])
+    assert np.abs(sounds).max() <= 1
 
 
 def test_every_example_is_listed():
