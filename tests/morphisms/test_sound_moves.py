@@ -175,6 +175,27 @@ def test_a_strength_beyond_its_range_is_refused(make, name):
         make()
 
 
+@pytest.mark.parametrize(
+    ("move", "lost"),
+    [
+        (SoundShift(milliseconds=30), slice(170, 200)),
+        (SoundShift(milliseconds=-30), slice(0, 30)),
+        (SoundShift(milliseconds=500), slice(0, 200)),
+        (SoundShift(milliseconds=0), slice(0, 0)),
+        (SoundSpeed(factor=0.9), slice(180, 200)),
+        (SoundSpeed(factor=1.1), slice(0, 0)),
+        (SoundNoise(), slice(0, 0)),
+    ],
+    ids=str,
+)
+def test_a_move_applies_where_little_of_a_sound_is_lost(move, lost):
+    waves = np.ones((2, 200))
+    waves[1, lost] = 0
+    share = len(range(200)[lost]) / 200
+    assert move.applies(CALL, waves).tolist() == [share <= 0.05, True]
+    assert move.applies(CALL, np.zeros((1, 200))).all()
+
+
 def test_moves_of_sounds_are_for_sounds():
     with pytest.raises(dm.errors.ArgumentError, match=r"SoundGain changes sounds\. 'wave' is a sequence"):
         run(SoundGain(), np.zeros((1, 5)), dm.Sequence("wave", 5, -1, 1))

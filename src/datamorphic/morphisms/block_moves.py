@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from .._lazy import pd
 from .._validation import is_number
@@ -31,6 +32,10 @@ class BlockMove:
     def change(self, block: Block, codes: Codes, rng: np.random.Generator) -> Codes:
         """Return the changed values, one row per case; they may leave the range."""
         raise NotImplementedError
+
+    def applies(self, block: Block, codes: Codes) -> npt.NDArray[np.bool_]:
+        """Return which cases keep what they show after the move; by default all."""
+        return np.ones(len(codes), dtype=bool)
 
     def apply(self, block: Block, codes: Codes, rng: np.random.Generator) -> Codes:
         """Return the changed values, clipped to the range of the block."""

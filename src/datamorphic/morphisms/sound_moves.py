@@ -6,11 +6,13 @@ strength outside that range is refused, because beyond it another answer may be 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from .._validation import is_number
 from ..errors import ArgumentError
@@ -25,6 +27,7 @@ MIN_RATE_SHARE = 0.5  # half the rate of 16 kHz is that of a telephone
 SPEED_FACTORS = (0.9, 1.1)  # the pitch changes by less than two semitones
 BITS = (8, 24)  # 8: the first sound cards; 24: studios
 MAX_OFFSET_SHARE = 0.05  # of the range
+MAX_LOST_SHARE = 0.05  # of the energy of a sound, that leaves the recording; if it is more, another answer may be right
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +44,16 @@ class SoundMove(BlockMove):
     def change_waves(self, audio: Audio, waves: Codes, rng: np.random.Generator) -> Codes:
         """Return the changed sounds, one per row; silence is 0."""
         raise NotImplementedError
+
+    def find_lost(self, audio: Audio) -> slice:
+        """Return which samples leave the recording; by default none."""
+        return slice(0, 0)
+
+    def applies(self, block: Block, codes: Codes) -> npt.NDArray[np.bool_]:
+        """Return which sounds lose little of their energy."""
+        assert isinstance(block, Audio)
+        energy = (codes - block.silence) ** 2
+        return np.asarray(energy[:, self.find_lost(block)].sum(axis=1) <= MAX_LOST_SHARE * energy.sum(axis=1))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,9 +119,17 @@ class SoundShift(SoundMove):
 
     def change_waves(self, audio: Audio, waves: Codes, rng: np.random.Generator) -> Codes:
         """Return the shifted sounds."""
-        places = np.arange(audio.length) - round(self.milliseconds / 1000 * audio.rate)
+        places = np.arange(audio.length) - self._count_samples(audio)
         inside = (places >= 0) & (places < audio.length)
         return np.where(inside, waves[:, np.where(inside, places, 0)], 0.0)
+
+    def find_lost(self, audio: Audio) -> slice:
+        """Return the samples at the end, or at the beginning."""
+        count = self._count_samples(audio)
+        return slice(max(0, audio.length - count), None) if count > 0 else slice(0, -count)
+
+    def _count_samples(self, audio: Audio) -> int:
+        return round(self.milliseconds / 1000 * audio.rate)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,6 +177,10 @@ class SoundSpeed(SoundMove):
         share = places - left
         padded = np.pad(waves, ((0, 0), (0, 2)))
         return np.where(places < audio.length, (1 - share) * padded[:, left] + share * padded[:, left + 1], 0.0)
+
+    def find_lost(self, audio: Audio) -> slice:
+        """Return the end of a slower sound."""
+        return slice(math.ceil(self.factor * audio.length), None)
 
 
 @dataclass(frozen=True, kw_only=True)

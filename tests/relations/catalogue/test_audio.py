@@ -13,7 +13,7 @@ from datamorphic.relations.catalogue.registry import find_relation
 RATE, LENGTH = 8_000, 1_600
 SECONDS = np.arange(LENGTH) / RATE
 SPACE = dm.Space([dm.Audio("call", length=LENGTH, rate=RATE)])
-SILENT = int(0.03 * RATE)  # samples at both ends
+SILENT = int(0.06 * RATE)  # samples at both ends
 
 
 def make_tone(frequency, level):
@@ -46,8 +46,8 @@ def is_quiet(part):
 WRONG = {
     "audio.louder": lambda sounds: np.abs(sounds).max(axis=1) > 0.75,
     "audio.quieter": lambda sounds: np.abs(sounds).max(axis=1) < 0.39,
-    "audio.later": lambda sounds: is_quiet(sounds[:, : 2 * SILENT]),
-    "audio.earlier": lambda sounds: is_quiet(sounds[:, -2 * SILENT :]),
+    "audio.later": lambda sounds: is_quiet(sounds[:, : 3 * SILENT // 2]),
+    "audio.earlier": lambda sounds: is_quiet(sounds[:, -3 * SILENT // 2 :]),
     "audio.slower": lambda sounds: find_pitch(sounds) % 200 > 100,
     "audio.faster": lambda sounds: (find_pitch(sounds) + 5) % 200 > 15,
     "audio.noise": lambda sounds: is_quiet(sounds[:, :SILENT]),
@@ -80,6 +80,17 @@ def test_a_classifier_that_hears_more_violates_the_relation(name):
     table = check(WRONG[name], name).table
     assert table.relation.tolist() == [name]
     assert table.violated.sum() > 0
+
+
+def test_sounds_that_would_lose_what_is_heard_are_not_judged():
+    full = np.tile(make_tone(400, 0.5)[SILENT : SILENT + 400], (3, 4))
+    full[1, -SILENT:] = 0
+    full[2] = 0
+    table = dm.check(predict_pitch, full, "audio", space=SPACE, progress=False).table.set_index("relation")
+    lost = {"audio.later": 1, "audio.earlier": 2, "audio.slower": 0}
+    assert table.inapplicable[table.inapplicable > 0].to_dict() == {
+        name: count for name, count in lost.items() if count
+    }
 
 
 def test_the_relations_have_promises_and_reasons():

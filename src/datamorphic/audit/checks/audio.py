@@ -76,7 +76,8 @@ def _check_block(
             if not body:
                 raise
             break
-        judged = before.ok & after.ok
+        applies = relation.move.applies(placed_block.block, placed_block.select(sounds.codes))
+        judged = applies & before.ok & after.ok
         rows = np.flatnonzero(judged & ~before.same(after))
         total = int(judged.sum())
         body.append([relation.input.describe(), total, len(rows), format_percent(len(rows) / max(1, total))])

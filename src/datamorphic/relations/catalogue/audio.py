@@ -49,12 +49,12 @@ def audio_relations(
     noise : float
         By how many decibels white noise is below the sound, from 20 to 80.
     shift : float
-        By how many milliseconds sounds begin later and earlier, above 0 and up to 500. What leaves the recording is lost, so keep some
-        silence at both ends.
+        By how many milliseconds sounds begin later and earlier, above 0 and up to 500. A sound that would lose more than a
+        twentieth of its energy is not judged, so keep some silence at both ends.
     resampling : float
         The share of the rate to which sounds are resampled before they are brought back, from 0.5 to 1.
     speed : float
-        By which share sounds are slower and faster, above 0 and up to 0.1.
+        By which share sounds are slower and faster, above 0 and up to 0.1. Here, too, a sound must not lose much of its end.
     bits : int
         The number of bits of a sample, from 8 to 24.
     offset : float

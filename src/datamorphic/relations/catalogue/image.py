@@ -17,6 +17,7 @@ from ...morphisms.image_moves import ImageBrightness, ImageFlip, ImageOcclusion,
 from ...morphisms.sequence_moves import SequenceScale, SequenceShift, SequenceWarp
 from ...space.blocks import BLOCK_CLASSES, PlacedBlock
 from ...space.space import Space
+from ..algebra.base import Mask
 from ..patterns.outputs import Unchanged
 from ..patterns.relation import InputPattern, PatternRelation, Promise
 
@@ -67,6 +68,14 @@ class BlockChange(InputPattern):
             for placed_block in space.blocks
             if placed_block.block.kind in self.move.kinds and self.column in (None, placed_block.block.name)
         )
+
+    def applies(self, frame: pd.DataFrame) -> Mask:
+        """Return which cases keep what they show."""
+        applies = np.ones(len(frame), dtype=bool)
+        for placed_block in self.blocks:
+            codes = frame[placed_block.names].to_numpy(dtype=np.float64)
+            applies &= self.move.applies(placed_block.block, codes)
+        return applies
 
     def make(self, frame: pd.DataFrame, rng: np.random.Generator) -> list[pd.DataFrame]:
         """Return the cases with changed images or sequences."""

@@ -102,7 +102,7 @@ class CheckOptions(ModelOptions):
         RelationsLike,
         Option(
             'All that apply, ``"auto"``; those that must hold, ``"necessary"``; or some by name (``"MR-1.1"``, '
-            '``"text.typo of review"``, ``"image.noise"``) or as objects of your own.',
+            '``"text.typo of review"``, ``"image.noise"``, or ``"audio"`` for all of sounds) or as objects of your own.',
             "RELATION",
             flag="relation",
             help="A relation: its name (MR-1.1, 'text.typo of review', image.noise), module:object, or 'necessary'. Repeatable. "
