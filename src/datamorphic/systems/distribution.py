@@ -20,6 +20,7 @@ Floats = npt.NDArray[np.float64]
 FUNCTION, ARGUMENT = "function", "argument"  # the columns of a case, before the shape parameters
 ALONE = " alone"  # after the name of a function: called with single numbers instead of arrays
 AMONG_OTHERS = " among others"  # called with several arguments, but single shape parameters
+AMONG_SHAPES = " with several shapes"  # called with one argument, and with the shape parameters of the case before, too
 LOWER_END, UPPER_END = "cdf at the lower end", "cdf at the upper end"  # of the support
 COMMON_FUNCTIONS = ("cdf", "sf", "ppf", "isf", "logcdf", "logsf")
 DENSITIES = {"continuous": ("pdf", "logpdf"), "discrete": ("pmf", "logpmf")}
@@ -54,7 +55,12 @@ class Distribution(Executor):
         functions = [*COMMON_FUNCTIONS, *DENSITIES[self.kind]]
         self.functions = Categorical(
             FUNCTION,
-            [*functions, *(name + way for name in functions for way in (ALONE, AMONG_OTHERS)), LOWER_END, UPPER_END],
+            [
+                *functions,
+                *(name + way for name in functions for way in (ALONE, AMONG_OTHERS, AMONG_SHAPES)),
+                LOWER_END,
+                UPPER_END,
+            ],
         )
         self.space = space
         self._functions: dict[str, Any] = {}
@@ -79,7 +85,7 @@ class Distribution(Executor):
         return Outputs(values, status, None, messages)
 
     def _answer_function(self, name: str, arguments: Floats) -> Outputs:
-        if name.endswith((ALONE, AMONG_OTHERS)):
+        if name.endswith((ALONE, AMONG_OTHERS, AMONG_SHAPES)):
             return self._answer_one_by_one(name.removesuffix(ALONE), arguments)
         try:
             with np.errstate(all="ignore"):
@@ -99,7 +105,12 @@ class Distribution(Executor):
         for place, row in enumerate(arguments.tolist()):
             try:
                 with np.errstate(all="ignore"):
-                    values[place] = float(np.asarray(self._call(name, row)))
+                    columns = row
+                    if name.endswith(AMONG_SHAPES):
+                        end = 1 + len(self.shapes)  # loc and scale stay single numbers
+                        columns = [row[0], *arguments[[place - 1, place], 1:end].T, *row[end:]]
+                    answer = self._call(name.removesuffix(AMONG_SHAPES), columns)
+                    values[place] = float(np.ravel(answer)[-1])
             except SystemDied:
                 raise
             except Exception as error:
@@ -116,9 +127,8 @@ class Distribution(Executor):
             return self._get_function(name.removesuffix(AMONG_OTHERS))(others, *parameters)[0]
         if name in (LOWER_END, UPPER_END):
             lower, upper = self._get_function("support")(*parameters)
-            below = np.asarray(lower) - (
-                self.kind == "discrete"
-            )  # the first number of a discrete one has a probability
+            is_discrete = self.kind == "discrete"  # then the first number has a probability
+            below = np.asarray(lower) - is_discrete
             name, argument = "cdf", upper if name == UPPER_END else below
         return self._get_function(name)(argument, *parameters)
 

@@ -69,6 +69,10 @@ def spoil_others(f, x, *parameters):
     return f(x, *parameters) + 0.01 * (np.ndim(x) == 1 and np.ndim(parameters[0]) == 0)
 
 
+def spoil_shapes(f, x, *parameters):  # uses the first shape parameters only
+    return f(x, *(np.ravel(values)[:1] + 0 * values for values in parameters)) if np.ndim(x) == 0 else f(x, *parameters)
+
+
 def refuse_others(f, x, *parameters):
     if np.ndim(x) == 1 and np.ndim(parameters[0]) == 0:
         raise IndexError("boolean index did not match")
@@ -95,6 +99,7 @@ FAULTS = {
     "shift": Planted(norm, cdf=ignore(-2)),
     "reflection": Planted(norm, cdf=plus(0.01)),
     "broadcast": Planted(norm, cdf=spoil_others),
+    "several shapes": Planted(beta, cdf=spoil_shapes),
     "broadcast answers": Planted(binom, logcdf=refuse_others),
     "alone": Planted(beta, pdf=spoil_single),
     "ppf alone": Planted(norm, ppf=spoil_single),

@@ -25,7 +25,16 @@ from ...space.features import Continuous
 from ...space.outputs import Outputs
 from ...space.points import Points
 from ...space.space import Space
-from ...systems.distribution import ALONE, AMONG_OTHERS, ARGUMENT, FUNCTION, LOWER_END, UPPER_END, Distribution
+from ...systems.distribution import (
+    ALONE,
+    AMONG_OTHERS,
+    AMONG_SHAPES,
+    ARGUMENT,
+    FUNCTION,
+    LOWER_END,
+    UPPER_END,
+    Distribution,
+)
 from ..algebra.base import Mask
 from ..algebra.domain import NumberRange, RangeDomain
 from ..algebra.function import AT_MOST, EQUAL, Allowance, compare_numbers
@@ -43,6 +52,7 @@ INFINITE_ARGUMENT = 1e300  # instead of an infinite quantile
 NEIGHBOUR_SHARE, NEIGHBOUR_DISTANCE = 1e-9, 1e-13  # by which arguments beside a quantile differ from it
 ROUNDING_SHARE = 4e-16  # by which a sum is rounded
 STEPS_UP = (0.001, 0.1, 1.0, 10.0, 1000.0)  # of arguments, as multiples of their size
+MIN_STEP = 1e-6  # between probabilities whose quantiles are compared, which is more than a cdf errs
 SHARES_OF_REST = (1e-6, 1e-3, 0.1, 0.5, 0.9)  # of the way to 1, for probabilities
 NODES = (4, 8)  # of the two Gauss-Legendre rules
 INTERVAL_SHARE = 0.05  # the length of an interval of integration, as a share of the argument's size
@@ -408,6 +418,10 @@ def _relate_functions(density: str) -> dict[str, PatternRelation]:
                 np.stack([other, *values[1::2]], axis=1),
             )
         ),
+        "several shapes": Calls(
+            calls=lambda case, x, y: [(f"cdf{AMONG_SHAPES}", x), (density, x), (f"{density}{AMONG_SHAPES}", x)]
+        )
+        >> equal(lambda x, cdf, one, value, other: (np.stack([cdf, value], axis=1), np.stack([one, other], axis=1))),
         "alone": Calls(calls=lambda case, x, y: [(f"cdf{ALONE}", x), (density, x), (f"{density}{ALONE}", x)])
         >> equal(lambda x, cdf, one, value, other: (np.stack([cdf, value], axis=1), np.stack([one, other], axis=1))),
     }
@@ -431,6 +445,9 @@ def _relate_quantiles(kind: str) -> dict[str, PatternRelation]:
     def drop_infinite(q: Floats, x: Floats) -> Floats:
         return np.where(np.abs(x) < INFINITE_ARGUMENT, q, np.nan)
 
+    def raise_probability(q: Floats) -> list[Floats]:
+        return [np.minimum(q + np.maximum(share * (1 - q), MIN_STEP), 1.0) for share in SHARES_OF_REST]
+
     def judge_return(x: Floats, cdf: Floats, low: Floats, high: Floats) -> tuple[Any, Any]:
         is_clear = (cdf > MIN_PROBABILITY) & (cdf < 1 - MIN_PROBABILITY)
         return between(low, np.where(is_clear, x, np.nan), high)
@@ -441,9 +458,7 @@ def _relate_quantiles(kind: str) -> dict[str, PatternRelation]:
     return {
         "quantile answers": Calls(source="ppf", calls=lambda case, q, y: [("isf", q), (f"ppf{ALONE}", q)])
         >> AnswersAreNumbers(),
-        "rising ppf": Calls(
-            source="ppf", calls=lambda case, q, y: [("ppf", q + share * (1 - q)) for share in SHARES_OF_REST]
-        )
+        "rising ppf": Calls(source="ppf", calls=lambda case, q, y: [("ppf", step) for step in raise_probability(q)])
         >> at_most(_rise),
         "return of ppf": Calls(
             source="ppf", uses_answers=True, calls=lambda case, q, x: [("cdf", near) for near in find_neighbours(x)]
@@ -476,7 +491,9 @@ def _relate_density() -> dict[str, PatternRelation]:
         parts = np.split(np.array(densities), [NODES[0], sum(NODES)])
         rough, fine = (measure(x) / 2 * (weights @ part) for (_, weights), part in zip(rules, parts, strict=False))
         agree = np.abs(rough - fine) <= QUADRATURE_AGREEMENT * np.abs(fine)
-        agree &= np.max(densities, axis=0) <= MAX_DENSITY_RATIO * np.min(densities, axis=0)
+        agree &= (np.min(densities, axis=0) > 0) & (
+            np.max(densities, axis=0) <= MAX_DENSITY_RATIO * np.min(densities, axis=0)
+        )
         return end - start, np.where(agree, fine, np.nan)
 
     def enlarge(case: Frame, x: Floats, y: Floats) -> list[tuple[str, Any]]:
