@@ -27,6 +27,7 @@ Floats = npt.NDArray[np.float64]
 Case = Mapping[str, Floats]
 Terms = Sequence[Any]
 LIBRARIES = ("numpy", "scipy")
+MIN_SIZE = 1e-290  # of terms: smaller numbers lose digits before they vanish
 RISE = 0.01  # the step of an argument, as a share of its size
 
 
@@ -254,7 +255,7 @@ def _build_relation(row: FunctionRow) -> FunctionRelation:
     def compare(x: list[Any], y: list[Any]) -> tuple[Any, Any]:
         terms = [np.broadcast_to(term, y[0].shape) for term in formula.terms(x[0], y)]
         size = np.sum(np.abs(terms), axis=0)
-        share = np.sum(terms, axis=0) / np.where(size > 0, size, 1)
+        share = np.sum(terms, axis=0) / np.where(size > MIN_SIZE, size, np.inf)
         return np.abs(share) if np.iscomplexobj(share) else share, np.zeros(len(size))
 
     sides: dict[str, Any] = {"at_most" if formula.at_most else "equal": compare}
