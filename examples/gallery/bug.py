@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import time
 import tomllib
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,14 +15,37 @@ from typing import Any
 import datamorphic as dm
 from datamorphic.errors import DatamorphicError
 
-from .environments import Release, install
+from .environments import FOLDER, Release, install
 
-FOLDER = Path(__file__).parent
+HERE = Path(__file__).parent
+VERDICTS = FOLDER / "verdicts.json"  # of earlier runs, from which the page is written
+BUDGET = "55s"  # per release; the shrinking of what is found comes on top
+OWN_CHECKS_LIMIT = 300  # seconds
+# the checks of scikit-learn for its own estimators: how many pass and how many fail
+OWN_CHECKS = """
+import json, sys, warnings
+warnings.simplefilter("ignore")
+module, _, name = sys.argv[1].partition(":")
+learner = getattr(__import__(module, fromlist=[name]), name)
+if isinstance(learner, type):
+    learner = learner(**json.loads(sys.argv[2]))
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+passed, failed = 0, []
+for estimator, check in check_estimator(learner, generate_only=True):
+    try:
+        check(clone(estimator))
+        passed += 1
+    except Exception as error:
+        if type(error).__name__ != "SkipTest":
+            failed.append(getattr(check, "func", check).__name__)
+print(json.dumps([passed, failed]))
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bug:
-    """A bug with the release that has it and the release in which it is fixed."""
+    """A bug with a release that has it and a release in which it is fixed."""
 
     name: str
     library: str
@@ -28,9 +54,14 @@ class Bug:
     subject: str  # module:object, and parameters
     what: str
     issue: str
-    python: str = ""
     timeout: float | None = None
     correction: str = ""  # of the list, after something was run
+    miss: str = ""  # why it is not found
+
+    @property
+    def issue_name(self) -> str:
+        """The number of the issue or pull request with a hash."""
+        return "#" + self.issue.rpartition("/")[2]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,11 +70,12 @@ class Verdict:
 
     release: str
     headline: str
-    relation: str = ""  # the violated one whose smallest case is shown; empty if nothing was found
+    relation: str = ""  # the first one that is violated; empty if nothing was found
     violated: int = 0
     judged: int = 0
-    case: str = ""
-    relations: tuple[str, ...] = field(default=())  # all that are violated
+    case: str = ""  # the smallest one that violates it
+    relations: tuple[str, ...] = ()  # all that are violated
+    judged_in_all: int = 0  # cases of all relations that must hold
     seconds: float = 0.0
 
     @property
@@ -52,18 +84,52 @@ class Verdict:
         return bool(self.relation)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """The verdicts on the faulty and the fixed release, and what the library's own checks say about the faulty one."""
+
+    faulty: Verdict
+    fixed: Verdict
+    own_checks: str = ""
+
+    @classmethod
+    def from_json(cls, row: Mapping[str, Any]) -> Row:
+        """Return a row of the file of verdicts."""
+        verdicts = [Verdict(**row[name] | {"relations": tuple(row[name]["relations"])}) for name in ("faulty", "fixed")]
+        return cls(faulty=verdicts[0], fixed=verdicts[1], own_checks=row["own_checks"])
+
+
 @cache
 def read_bugs() -> list[Bug]:
     """Return the bugs in the order of the list."""
-    return [Bug(**row) for row in tomllib.loads((FOLDER / "bugs.toml").read_text(encoding="utf-8"))["bug"]]
+    return [Bug(**row) for row in tomllib.loads((HERE / "bugs.toml").read_text(encoding="utf-8"))["bug"]]
 
 
 @cache
 def read_releases() -> dict[tuple[str, str], Release]:
     """Return the environments by library and release."""
-    rows = tomllib.loads((FOLDER / "releases.toml").read_text(encoding="utf-8"))["release"]
+    rows = tomllib.loads((HERE / "releases.toml").read_text(encoding="utf-8"))["release"]
     releases = [Release(**{**row, "requirements": tuple(row["requirements"])}) for row in rows]
     return {(release.library, release.release): release for release in releases}
+
+
+def read_verdicts() -> dict[str, Row]:
+    """Return the rows of earlier runs by the names of the bugs."""
+    if not VERDICTS.exists():
+        return {}
+    return {name: Row.from_json(row) for name, row in json.loads(VERDICTS.read_text(encoding="utf-8")).items()}
+
+
+def save_verdict(bug: Bug, row: Row) -> None:
+    """Add the row of a bug to the file of verdicts."""
+    rows = {name: asdict(row) for name, row in (read_verdicts() | {bug.name: row}).items()}
+    VERDICTS.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+
+
+def check_bug(bug: Bug) -> Row:
+    """Check the subject of a bug in both releases."""
+    faulty, fixed = (check_release(bug, version) for version in (bug.faulty, bug.fixed))
+    return Row(faulty=faulty, fixed=fixed, own_checks=run_own_checks(bug))
 
 
 def check_release(bug: Bug, version: str, **options: Any) -> Verdict:
@@ -72,32 +138,53 @@ def check_release(bug: Bug, version: str, **options: Any) -> Verdict:
     start = time.perf_counter()
     try:
         report = dm.check(
-            f"python:{environment} {bug.subject}", relations="necessary", timeout=bug.timeout, progress=False, **options
+            f"python:{environment} {bug.subject}",
+            relations="necessary",
+            timeout=bug.timeout,
+            progress=False,
+            **{"budget": BUDGET} | options,
         )
-    except DatamorphicError as error:
-        return Verdict(
-            release=version,
-            headline=str(error),
-            relation="answers",
-            relations=("answers",),
-            case=str(error),
-            seconds=time.perf_counter() - start,
-        )
+    except DatamorphicError as error:  # the system answers nothing
+        seconds = time.perf_counter() - start
+        text = " ".join(str(error).split())
+        return Verdict(release=version, headline=text, relation="answers", relations=("answers",), seconds=seconds)
     faults = report.faults
-    if faults:
-        first = report.entries.index(faults[0])
-        example = report.shrunk(0)
-        case = "" if example is None else example.describe()
-        del first
-    else:
-        case = ""
+    examples = [report.examples[fault.relation] for fault in faults if fault.relation in report.examples]
     return Verdict(
         release=version,
         headline=report.headline,
         relation=faults[0].relation if faults else "",
         violated=faults[0].violated if faults else 0,
         judged=faults[0].judged if faults else 0,
-        case=case,
-        relations=tuple(entry.relation for entry in faults),
+        case=examples[0].describe() if examples else "",
+        relations=tuple(fault.relation for fault in faults),
+        judged_in_all=sum(entry.judged for entry in report.entries),
         seconds=time.perf_counter() - start,
     )
+
+
+def run_own_checks(bug: Bug) -> str:
+    """Return what scikit-learn's checks of estimators say about the faulty release; empty for other libraries."""
+    if bug.library != "scikit-learn":
+        return ""
+    target, *parameters = bug.subject.split()
+    values = dict(parameter.split("=", 1) for parameter in parameters)
+    environment = install(read_releases()[bug.library, bug.faulty])
+    plain_values = {name: _parse_value(value) for name, value in values.items()}
+    command = [str(environment / "bin" / "python"), "-c", OWN_CHECKS, target, json.dumps(plain_values)]
+    try:
+        finished = subprocess.run(
+            command, capture_output=True, text=True, timeout=OWN_CHECKS_LIMIT, cwd=HERE, check=False
+        )
+        passed, failed = json.loads(finished.stdout.splitlines()[-1])
+    except (subprocess.TimeoutExpired, IndexError, ValueError):
+        return "not run to the end"
+    failures = f", {len(failed)} fail ({', '.join(failed)})" if failed else ""
+    return f"{passed} pass{failures}"
+
+
+def _parse_value(text: str) -> Any:
+    try:
+        return json.loads(text.lower() if text in ("True", "False") else text)
+    except ValueError:
+        return text

@@ -34,7 +34,15 @@ def install(release: Release) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run([find_python(release.python), "-m", "venv", str(folder)], check=True)
     packages = [f"{release.library}=={release.release}", *release.requirements]
-    command = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
+    command = [
+        str(folder / "bin" / "python"),
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        *packages,
+    ]
     subprocess.run(command, check=True)
     (folder / "complete").touch()
     return folder

@@ -24,6 +24,7 @@ from .learner import (
     to_frames,
 )
 from .training import Array, Training, TrainingBatch
+from .traits import is_transformer
 
 COUNT_PARAMETERS = ("n_clusters", "n_components")
 OTHER_KINDS = ("classifier", "regressor", "outlier_detector", "transformer")  # types of estimators with `fit_predict`
@@ -98,8 +99,8 @@ def is_clusterer(learner: object) -> bool:
     if hasattr(learner, "__sklearn_tags__"):
         with suppress(Exception):  # not quite an estimator of scikit-learn
             kind = learner.__sklearn_tags__().estimator_type or kind
-    if kind == "clusterer":
-        return hasattr(learner, "fit")
+    if kind == "clusterer":  # unless it groups columns and changes rows
+        return hasattr(learner, "fit") and not is_transformer(learner)
     is_other = kind in OTHER_KINDS or hasattr(learner, "classes_") or hasattr(learner, "predict_log_proba")
     return hasattr(learner, "fit") and hasattr(learner, "fit_predict") and not is_other
 

@@ -25,7 +25,9 @@ from .coerce import STATUS_BY_ERROR, to_outputs
 from .estimator import Estimator
 from .other_python_worker import is_refusal
 from .training import Array, Floats, Table, Training, TrainingBatch, take_rows
+from .traits import has_method
 
+PROBABILITY_TOLERANCE = 1e-4  # some are computed in single precision
 LEARNER_ERRORS = (Exception, SystemExit)  # caught as failures of the learner
 PLAIN_TYPES = (bool, int, float, str, type(None), np.number)
 
@@ -56,7 +58,7 @@ class Learner(Executor):
     def __init__(
         self, learner: LearnerLike | ModelLike, *, seed: int = 0, name: str | None = None, limited: bool = False
     ) -> None:
-        if isinstance(learner, type) or not all(hasattr(learner, method) for method in self.needed_methods):
+        if isinstance(learner, type) or not all(has_method(learner, method) for method in self.needed_methods):
             reject("learner", type(self).__name__, f"an object with {' and '.join(self.needed_methods)}", learner)
         self.learner: Any = learner
         self.seed, self.limited = seed, limited
@@ -111,7 +113,7 @@ class Learner(Executor):
             raise answer
         scores = None
         if training.query == "with scores":
-            check_numbers(answer.answer, answer.scores)
+            check_numbers(answer.answer, answer.scores, are_probabilities=hasattr(self._prototype, "predict_proba"))
         if answer.scores is not None:
             scores = arrange_scores(answer.scores, answer.classes.tolist(), training)
         return replace(_to_outputs(answer.answer, rows), scores=scores)
@@ -127,7 +129,8 @@ class Learner(Executor):
         outputs = _to_outputs(answer, rows)
         if training.query == "with scores":
             score = _find_score_method(model)
-            check_numbers(answer, None if score is None else score(copy_table(training.t, use_arrays)))
+            table = None if score is None else score(copy_table(training.t, use_arrays))
+            check_numbers(answer, table, are_probabilities=hasattr(model, "predict_proba"))
         return replace(outputs, scores=compute_scores(model, training, use_arrays)) if scores else outputs
 
     def _describe_failure(self, error: BaseException) -> str:
@@ -178,12 +181,17 @@ def join_answers(answers: Sequence[Any]) -> Any:
     return pd.concat(answers, ignore_index=True) if hasattr(answers[0], "iloc") else np.concatenate(answers)
 
 
-def check_numbers(answers: Any, scores: Any = None) -> None:
-    """Raise `BadAnswer` for numbers that are not finite, and for scores that are NaN."""
+def check_numbers(answers: Any, scores: Any = None, *, are_probabilities: bool = False) -> None:
+    """Raise `BadAnswer` for numbers that are not finite, scores that are NaN, and probabilities that do not add up to 1."""
     for name, table, is_valid in (("answer", answers, np.isfinite), ("score", scores, lambda x: ~np.isnan(x))):
         numbers = np.asarray(table)
         if numbers.dtype.kind == "f" and not (valid := is_valid(numbers)).all():
             raise BadAnswer(f"the {name} to a case is {numbers[~valid].ravel()[0]}")
+    if are_probabilities and np.ndim(scores) == 2:
+        sums = np.sum(scores, axis=1)
+        wrong = (np.abs(sums - 1) > PROBABILITY_TOLERANCE) | (np.min(scores, axis=1) < -PROBABILITY_TOLERANCE)
+        if wrong.any():
+            raise BadAnswer(f"the probabilities of a case add up to {sums[wrong][0]:.6g}")
 
 
 def to_frames(data: Training) -> Training:

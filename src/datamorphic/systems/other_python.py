@@ -226,9 +226,7 @@ def get_python(path: str, folder: str | None = None) -> PythonProcess:
 def build_error(facts: Mapping[str, Any]) -> OtherPythonError:
     """Return an error of another Python, whose type has the same name."""
     name = str(facts["type"])
-    kind = type(
-        name if name.isidentifier() else "Error", (OtherPythonError,), {"refusal": bool(facts["refusal"])}
-    )
+    kind = type(name if name.isidentifier() else "Error", (OtherPythonError,), {"refusal": bool(facts["refusal"])})
     error: OtherPythonError = kind(str(facts["message"]))
     return error
 
@@ -301,7 +299,8 @@ class OtherPythonLearner:
             item |= {"query": data.query, "overrides": dict(data.parameters)}
             if data.query == "after other data":
                 item["before"] = data.other_labels
-            items.append(item | {"t": t, "ask": ["predict", "scores"] if scores else ["predict"]})
+            names = ["predict", "scores"] if scores or data.query == "with scores" else ["predict"]
+            items.append(item | {"t": t, "ask": names})
         return [
             build_error(answer["error"])
             if "error" in answer

@@ -5,6 +5,7 @@ Only what the caller names as ``module:object`` is imported. This file runs on P
 installed, so it imports only the standard library and numpy, and pandas and scipy where tables need them.
 """
 
+import contextlib
 import copy
 import importlib
 import inspect
@@ -20,7 +21,15 @@ from typing import Any
 import numpy as np
 
 MAX_FITTED_MODELS = 8  # that stay in memory for later queries
-REFUSALS = ("ValueError", "TypeError", "NotImplementedError", "XGBoostError", "LightGBMError", "CatBoostError")  # errors of arguments
+ARITHMETIC_ERRORS = ("LinAlgError", "ZeroDivisionError")
+REFUSALS = (
+    "ValueError",
+    "TypeError",
+    "NotImplementedError",
+    "XGBoostError",
+    "LightGBMError",
+    "CatBoostError",
+)  # errors of arguments
 MAX_HEADER_BYTES = 1 << 30
 MAX_PARAMETER_DEPTH = 5  # of learners within learners
 MAX_PARAMETER_ITEMS = 1000
@@ -432,10 +441,8 @@ def _train_once(target: str, parameters: "dict[str, Any]", item: "dict[str, Any]
         if item["ask"] == ["fit_transform"]:
             return {"fit_transform": model.fit_transform(item["x"], *([] if item["y"] is None else [item["y"]]))}
         if "before" in item:
-            try:  # it may refuse other labels
+            with contextlib.suppress(Exception, SystemExit):  # it may refuse other labels
                 model.fit(item["x"], item["before"])
-            except (Exception, SystemExit):
-                pass
         result = model.fit(*([item["x"]] if item["y"] is None else [item["x"], item["y"]]), **item["options"])
         model = model if result is None else result
     if key:
@@ -444,7 +451,7 @@ def _train_once(target: str, parameters: "dict[str, Any]", item: "dict[str, Any]
             _fitted.popitem(last=False)
     for name in item["ask"]:
         if name == "scores":
-            answer["scores"] = _compute_scores(model, item["t"])
+            answer["scores"] = _compute_scores(model, item["t"], item.get("query") == "with scores")
         else:
             answer[name] = to_array(_answer_cases(getattr(model, name), item["t"], item.get("query", "")))
     answer["classes"] = _list_classes(model)
@@ -479,13 +486,15 @@ def _list_classes(model: Any) -> Any:
     return classes if isinstance(classes, np.ndarray) else None
 
 
-def _compute_scores(model: Any, t: Any) -> Any:
+def _compute_scores(model: Any, t: Any, is_needed: bool) -> Any:
     score = getattr(model, "predict_proba", None) or getattr(model, "decision_function", None)
     if score is None or _list_classes(model) is None:
         return None
     try:  # labels without scores are answers as well
         return np.asarray(score(t.copy()), dtype=np.float64)
     except (Exception, SystemExit):
+        if is_needed:
+            raise
         return None
 
 
@@ -512,20 +521,22 @@ def describe_error(error: BaseException) -> "dict[str, Any]":
 
 def is_refusal(error: BaseException) -> bool:
     """Return whether an error says on purpose what a learner does not accept; all others are crashes."""
-    kinds = {kind.__name__ for kind in type(error).__mro__}
-    return _is_deliberate(error) and "LinAlgError" not in kinds and not kinds.isdisjoint(REFUSALS)
-
-
-def _is_deliberate(error: BaseException) -> bool:
-    """Return whether the innermost line of Python that an error passed is a ``raise`` statement."""
-    import dis
-    import linecache
-
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    if trace is None:
+    if trace is None or not _is_raise_statement(trace):
         return False
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    if not kinds.isdisjoint(ARITHMETIC_ERRORS):  # of a library of numbers they say nothing about the learner's data
+        return str(trace.tb_frame.f_globals.get("__name__")).split(".")[0] not in ("numpy", "scipy")
+    return not kinds.isdisjoint(REFUSALS)
+
+
+def _is_raise_statement(trace: Any) -> bool:
+    """Return whether the line of a traceback is a ``raise`` statement."""
+    import dis
+    import linecache
+
     code = trace.tb_frame.f_code
     if 0 <= trace.tb_lasti < len(code.co_code) and dis.opname[code.co_code[trace.tb_lasti]] == "RAISE_VARARGS":
         return True

@@ -67,7 +67,7 @@ def read_traits(learner: object) -> LearnerTraits:
     except Exception:  # a part of it is missing or does not follow the conventions
         return LearnerTraits(library=library)
     kind = _KIND_BY_TAG.get(str(tags.estimator_type), "")
-    if not kind and is_transformer(learner):
+    if kind in ("", "clusterer") and is_transformer(learner):
         kind = "transformer"
     classifier_tags = tags.classifier_tags
     return LearnerTraits(
@@ -84,11 +84,16 @@ def read_traits(learner: object) -> LearnerTraits:
     )
 
 
+def has_method(learner: object, name: str) -> bool:
+    """Return whether a learner has a method, at least once it is fitted: a part of it may decide whether it has ``predict``."""
+    return hasattr(learner, name) or callable(getattr(type(learner), name, None))
+
+
 def is_transformer(learner: Any) -> bool:
     """Return whether a learner changes rows instead of labelling them."""
     kind = type(learner)
     return (
         hasattr(learner, "fit")
         and (hasattr(kind, "transform") or hasattr(learner, "transform"))
-        and not any(hasattr(part, method) for part in (kind, learner) for method in ("predict", "fit_predict"))
+        and not any(has_method(learner, method) for method in ("predict", "fit_predict"))
     )

@@ -35,7 +35,19 @@ RESERVED_OPTIONS = frozenset(
 )
 #: options that name code: a page may only offer a list of them
 CODE_OPTIONS = frozenset(
-    {"relation", "relations", "system", "map", "like", "against", "param", "generator", "selector", "region", "candidates"}
+    {
+        "relation",
+        "relations",
+        "system",
+        "map",
+        "like",
+        "against",
+        "param",
+        "generator",
+        "selector",
+        "region",
+        "candidates",
+    }
 )
 FILE_METAVARS = ("FILE", "DATA", "URL", "FOLDER", "MODEL")
 

@@ -525,7 +525,9 @@ def test_errors_of_a_learner_are_counted():
     assert not order.violated
     assert added.violated  # with one row more, others make it fail
     assert order.messages["fit on the source data failed: RuntimeError: no threes"] == order.undefined
-    assert (report.table["holds"] + report.table["undefined"] + report.table["inapplicable"] == [60, 60 - added.violated]).all()
+    assert (
+        report.table["holds"] + report.table["undefined"] + report.table["inapplicable"] == [60, 60 - added.violated]
+    ).all()
     cases = {
         case.get("name"): [part.tag for part in case] for case in ET.fromstring(report.to_junit()).iter("testcase")
     }

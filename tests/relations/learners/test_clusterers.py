@@ -26,7 +26,14 @@ from datamorphic.systems.clusterer import Clusterer
 
 ROWS = np.array([[0.0, 1.0], [0.5, 1.0], [8.0, 3.0], [8.0, 3.5], [4.0, 9.0]])
 CLUSTERERS = [name for name, row in read_learners().items() if row.kind == "clusterer" and " " not in name]
-OF_ALL_CLUSTERERS = {"fitted to other rows", "rows in frames", "sparse rows", "equal rows", "rows answered"}
+OF_ALL_CLUSTERERS = {
+    "fitted to other rows",
+    "rows in frames",
+    "sparse rows",
+    "equal rows",
+    "one place",
+    "rows answered",
+}
 CLUSTERS = RowPartition([0, 0, 1, 1, -1])
 
 
@@ -193,7 +200,9 @@ def test_clusterers_are_checked_on_a_frame_with_and_without_target():
     report = check(make_pipeline(StandardScaler(), AgglomerativeClustering(3)), data=iris, target="target", inputs=40)
     assert report.passed
     judged_counts = {entry.relation: entry.judged for entry in report.entries if entry.necessary}
-    assert judged_counts.pop("sparse rows") == judged_counts.pop("rows in frames") == 0  # the scaler refuses, and frames are given
+    assert (
+        judged_counts.pop("sparse rows") == judged_counts.pop("rows in frames") == 0
+    )  # the scaler refuses, and frames are given
     assert set(judged_counts.values()) == {2}
     assert "parts of them" in report.data
     assert check(AgglomerativeClustering(3), data=iris.drop(columns="target"), relations="rows doubled").passed

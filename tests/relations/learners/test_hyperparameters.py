@@ -60,7 +60,10 @@ def test_half_of_the_training_sets_are_for_another_value():
     varied = [training.parameters for training in sets if training.parameters]
     assert 150 < len(varied) < 250
     assert {pair for (pair,) in varied} == set(sampler.values)
-    assert sampler.describe() == "50% of the training sets with another value of one parameter (3 other values of 2 parameters)"
+    assert (
+        sampler.describe()
+        == "50% of the training sets with another value of one parameter (3 other values of 2 parameters)"
+    )
     assert "no other value" in VariedParameters(draw=draw, values=()).describe()
 
 
@@ -69,7 +72,10 @@ def test_what_must_hold_is_looked_up_for_the_value():
     subject = LearnerSubject(KNeighborsClassifier(3))
     assert subject.find_reference(data).metric == "cosine"
     assert subject.find_reference(data.cases([0])).n_neighbors == 3
-    assert LearnerSubject(Nearest(), like=LinearRegression()).find_reference(data).get_params() == LinearRegression().get_params()
+    assert (
+        LearnerSubject(Nearest(), like=LinearRegression()).find_reference(data).get_params()
+        == LinearRegression().get_params()
+    )
 
 
 @pytest.mark.slow

@@ -21,7 +21,11 @@ from datamorphic.systems.training import Training
 
 class CrashesOnText(GaussianNB):
     def predict(self, X):
-        return self.classes_[(super().predict(X) * 0 == 0).astype(int) - 1] if self.classes_.dtype.kind == "U" else super().predict(X)
+        return (
+            self.classes_[(super().predict(X) * 0 == 0).astype(int) - 1]
+            if self.classes_.dtype.kind == "U"
+            else super().predict(X)
+        )
 
 
 class OverflowsUnsigned(GaussianNB):
@@ -100,13 +104,13 @@ def check(learner, relation, like=None, **options):
 )
 def test_a_planted_fault_is_found(learner, relation):
     report, entry = check(learner, relation)
-    assert entry.violated and [fault.relation for fault in report.faults] == [relation]
+    assert entry.violated
+    assert [fault.relation for fault in report.faults] == [relation]
     assert report.shrunk(0).describe()
 
 
 @pytest.mark.parametrize(
-    "relation",
-    ["label type", "fitted before", "frames", "unit weights", "zero weights", "class without weight"],
+    "relation", ["label type", "fitted before", "frames", "unit weights", "zero weights", "class without weight"]
 )
 @pytest.mark.parametrize("learner", [GaussianNB(), DecisionTreeClassifier()])
 def test_good_learners_are_silent(learner, relation):
@@ -124,12 +128,15 @@ def test_a_crash_is_a_violation_and_a_refusal_is_none():
     assert any("refuses the data: ValueError: at least two columns" in text for text in entry.messages)
 
 
-@pytest.mark.parametrize("learner", [LinearRegression(), DecisionTreeRegressor(), DecisionTreeRegressor(criterion="absolute_error")])
+@pytest.mark.parametrize(
+    "learner", [LinearRegression(), DecisionTreeRegressor(), DecisionTreeRegressor(criterion="absolute_error")]
+)
 def test_regressors_satisfy_what_they_must(learner):
     report = dm.check(learner, relations="necessary", inputs=100, progress=False)
     judged = {entry.relation: entry.judged for entry in report.entries}
     assert report.passed, report.shrunk(0).describe()
-    assert judged["sample order"] > 10 and judged["weights"] > 10
+    assert judged["sample order"] > 10
+    assert judged["weights"] > 10
 
 
 def test_a_regressor_that_ignores_weights_is_found():
@@ -137,7 +144,9 @@ def test_a_regressor_that_ignores_weights_is_found():
         def fit(self, X, y, sample_weight=None):
             return super().fit(X, y)
 
-    report = dm.check(Unweighted(), relations=["weights", "zero weights"], like=LinearRegression(), inputs=100, progress=False)
+    report = dm.check(
+        Unweighted(), relations=["weights", "zero weights"], like=LinearRegression(), inputs=100, progress=False
+    )
     assert [entry.relation for entry in report.faults] == ["weights", "zero weights"]
 
 
@@ -149,7 +158,8 @@ class TestClusterers:
                 return np.concatenate([[labels.max() + 1], labels[1:]])
 
         report = dm.check(FirstApart(3), relations=["equal rows"], like=KMeans(3), inputs=40, progress=False)
-        assert report.faults and "rows that are equal" in report.shrunk(0).describe()
+        assert report.faults
+        assert "rows that are equal" in report.shrunk(0).describe()
         assert dm.check(KMeans(3), relations=["equal rows"], inputs=40, progress=False).passed
 
     def test_a_crash_on_a_single_feature_is_found(self):
@@ -159,7 +169,8 @@ class TestClusterers:
                 return super().fit_predict(X)
 
         report = dm.check(NeedsTwo(3), relations=["rows answered"], like=KMeans(3), inputs=40, progress=False)
-        assert report.faults and "IndexError" in report.shrunk(0).describe()
+        assert report.faults
+        assert "IndexError" in report.shrunk(0).describe()
         assert dm.check(KMeans(3), relations=["rows answered"], inputs=40, progress=False).passed
 
 
@@ -188,10 +199,11 @@ def test_refusals_and_crashes():
         raise ValueError("no")
 
     def give_up():
-        raise ZeroDivisionError("weights sum to zero")
+        raise ZeroDivisionError("no step")
 
     assert is_refusal(catch(refuse))
-    assert not is_refusal(catch(give_up))  # no error of arguments, whoever raised it
+    assert is_refusal(catch(give_up))
+    assert not is_refusal(catch(lambda: np.average([1.0], weights=[0.0])))  # NumPy does not know what it was asked for
     assert not is_refusal(catch(lambda: int("x")))  # no `raise` statement
     assert not is_refusal(catch(lambda: np.linalg.inv(np.zeros((2, 2)))))
 

@@ -229,10 +229,7 @@ def make_mixed_sampler(
         if run_flow(ask(TrainingBatch([draw_trial(DataForm(), positive)]))).ok.all():
             traits = positive
     form = DataForm(
-        framed=framed,
-        text_labels=text_labels or not number_labels,
-        number_labels=number_labels or not text_labels,
-        categories=answered[4],
+        framed=framed, text_labels=text_labels, number_labels=number_labels or not text_labels, categories=answered[4]
     )
     return MixedSampler(traits=traits, form=form, max_rows=max_rows)
 

@@ -15,7 +15,7 @@ from ...space.blocks import has_arrays
 from ...systems.base import Executor
 from ...systems.clusterer import is_clusterer
 from ...systems.learner import is_regressor
-from ...systems.traits import is_transformer, read_traits
+from ...systems.traits import has_method, is_transformer, read_traits
 from ..algebra.base import MetamorphicRelation, SystemRelation
 from ..catalogue.predictor import PREDICTOR_RELATIONS
 from ..catalogue.registry import RelationsLike, resolve_relations
@@ -50,7 +50,7 @@ def select_relations(
     learns = (
         clusters
         or transforms
-        or (hasattr(model, "fit") and hasattr(model, "predict") and not isinstance(model, Executor))
+        or (hasattr(model, "fit") and has_method(model, "predict") and not isinstance(model, Executor))
     )
     random_data = is_random(data)
     if learns and random_data:
@@ -70,6 +70,8 @@ def select_relations(
             raise ArgumentError(
                 "Training the learner needs labels. Give their column as target=, or use data='random'."
                 if learns
+                else f"{type(model).__name__} has neither predict nor transform for new rows, so there are no answers to compare."
+                if hasattr(model, "fit")
                 else "Random data are for learners, and this model cannot be trained. Give a frame of its inputs."
             )
         known_relations = list_learner_relations(model, clusters)

@@ -108,6 +108,20 @@ class _EqualRows(TrainingChange):
         return data
 
 
+class _OnePlace(_EqualRows):
+    """All rows at one place."""
+
+    clause = "all rows are equal"
+    needs = ("the number of clusters is not given",)
+    any_data = True
+
+    def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
+        return "the number of clusters is given" if find_cluster_count(learner) else ""
+
+    def source(self, data: Training, rng: Rng) -> Training:
+        return data.rows(np.zeros(len(data.y), dtype=np.intp))
+
+
 class _OneCluster(SameClusters):
     clause = "one cluster for all of them"
 
@@ -207,6 +221,7 @@ CLUSTER_RELATIONS = name_relations(
         "rows in frames": GivenAsFrames() >> SameClusters(),
         "sparse rows": SparseMatrix() >> _AnyClusters(),
         "equal rows": _EqualRows() >> _OneCluster(),
+        "one place": _OnePlace() >> _OneCluster(),
         "rows answered": _PlainRows() >> _AnyClusters(),
         "row on its centre": _RowOnCentre() >> SameClusters(),
         "far cluster": _FarCluster() >> _CopyIsCluster(),

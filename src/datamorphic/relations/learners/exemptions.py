@@ -130,6 +130,20 @@ def _exempt_dense_clusters(relation: str, model: EstimatorParameters, data: Trai
     return _exempt_clusters(relation, model, data)
 
 
+def _exempt_messages(relation: str, model: EstimatorParameters, data: Training) -> str:
+    """Exempt data on which affinity propagation stops before its messages converge, since it warns that clusters are degenerate."""
+    from sklearn.base import clone
+
+    rows = data.numbers[: len(data.y)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            fitted = clone(model).fit(rows)
+        except (TypeError, ValueError):
+            return "the learner refuses these data"
+    return "the algorithm does not converge on these data" if fitted.n_iter_ >= model.max_iter else ""
+
+
 def _is_far_from_zero(data: Training) -> bool:
     return bool(np.abs(data.numbers).max(initial=0) > MAX_RELATIVE_SIZE * compute_widths(data).max(initial=0))
 
@@ -188,6 +202,7 @@ EXEMPTIONS: dict[str, Callable[[str, EstimatorParameters, Training], str]] = {
     "distances": _exempt_distances,
     "histograms": _exempt_histograms,
     "logistic": _exempt_logistic,
+    "messages": _exempt_messages,
     "linear regression": _exempt_linear_regression,
     "regression trees": _exempt_regression_trees,
     "ridge regression": _exempt_ridge_regression,

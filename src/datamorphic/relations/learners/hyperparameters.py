@@ -23,7 +23,14 @@ LEFT_OUT_PARAMETERS = frozenset(
     {
         *("random_state", "n_jobs", "verbose", "verbosity", "silent", "memory", "cache_size", "pre_dispatch"),
         *("copy", "copy_x", "copy_X", "copy_X_train", "overwrite_x", "warm_start", "cv", "error_score", "refit"),
-        *("check_inverse", "validate", "sparse_output", "transform_output", "missing_values", "enable_metadata_routing"),
+        *(
+            "check_inverse",
+            "validate",
+            "sparse_output",
+            "transform_output",
+            "missing_values",
+            "enable_metadata_routing",
+        ),
     }
 )
 LEFT_OUT_VALUES = ("precomputed", "precomputed_nearest_neighbors", "error", "deprecated", "warn", "auto_deprecated")

@@ -40,7 +40,7 @@ _LABEL_BLIND_STEPS = (*_SCALERS, "MaxAbsScaler", "OneHotEncoder", "OrdinalEncode
 _SHARED_RELATIONS = (
     *("refit", "queried again", "queried alone", "queried backwards", "label renaming", "label type"),
     *("fitted before", "frames", "accepts sparse", "answers"),
-    *("fitted to other rows", "rows in frames", "sparse rows", "rows answered", "equal rows"),
+    *("fitted to other rows", "rows in frames", "sparse rows", "rows answered", "one place"),
 )
 _LABEL_RELATIONS = (*_SHARED_RELATIONS, "MR-1.1", "MR-4.2")  # only labels change
 _ROW_RELATIONS = (  # the rows change
@@ -49,7 +49,7 @@ _ROW_RELATIONS = (  # the rows change
 )
 _COLUMN_RELATIONS = (  # no column is scaled, so a scaler gives the same numbers
     *("MR-1.2", "MR-2.1", "constant column", *INFORMATIVE_RELATIONS, "MR-NBC", "sample order"),
-    *("fitted again", "rows reordered", "rows doubled", "features reordered", "constant feature"),
+    *("fitted again", "rows reordered", "rows doubled", "features reordered", "constant feature", "equal rows"),
 )
 
 

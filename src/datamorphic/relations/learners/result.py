@@ -21,7 +21,7 @@ from .base import LearnerRelation
 from .necessity import STRICTNESS
 
 
-class Failure(str):
+class FailedAnswer(str):
     """The error of a learner, in the place of its answer."""
 
     __slots__ = ()

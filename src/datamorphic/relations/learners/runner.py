@@ -22,10 +22,15 @@ from ...systems.training import Array, Places, Training, TrainingBatch
 from ..algebra.base import HOLDS, UNDEFINED, VIOLATED, Mask, split_statement
 from .base import LearnerRelation, compute_widths
 from .necessity import Requirement, find_requirement
-from .result import Failure, JudgingOptions, LearnerSubject, LearnerVerdicts
+from .result import FailedAnswer, JudgingOptions, LearnerSubject, LearnerVerdicts
 
 Result = TypeVar("Result")
-CRASHES = (Status.ERROR, Status.DIED, Status.MALFORMED, Status.MISSING)  # no answer, although the learner did not refuse the data
+CRASHES = (
+    Status.ERROR,
+    Status.DIED,
+    Status.MALFORMED,
+    Status.MISSING,
+)  # no answer, although the learner did not refuse the data
 SCORE_TOLERANCE = 1e-6  # of their range, by which scores and numeric answers may differ: sums have another order
 RESIDUE_TOLERANCE = 1e-12  # of the greatest number, that is left where numbers cancel out
 # of the middle half of a column; much less would create ties in single precision, which trees use
@@ -135,7 +140,7 @@ class _LearnerCheck:
         for failed_row, text in source_outputs.messages.items():
             if applies[failed_row]:
                 result.add_failure(failed_row, f"fit on the source data failed: {text}")
-        if self.judges_crashes and (relation.any_data or relation.changes_source):
+        if self.judges_crashes and (relation.any_data or (relation.changes_source and not relation.same_numbers)):
             self.judge_crashes(result, source_outputs, applies)
         groups = self.make_follow_ups(result, np.flatnonzero(source_outputs.ok & applies), numbers)
         if groups:
@@ -154,7 +159,7 @@ class _LearnerCheck:
                 result.set_aside([row], f"the learner refuses the data: {text}")
                 continue
             result.verdicts[row], result.follow_up_index[row] = VIOLATED, len(result.follow_ups)
-            result.before[row] = result.after[row] = Failure(text)
+            result.before[row] = result.after[row] = FailedAnswer(text)
             result.expected[row] = split_statement(self.relation.statement)[1]
             data = result.data.trainings[result.data.training_index[row]]
             result.follow_ups.append(data.cases(result.data.case_index[row : row + 1]))
@@ -210,8 +215,8 @@ class _LearnerCheck:
         result.after[rows] = after.values[places]
         as_expected = self.call("are_as_expected", result.after[rows], result.expected[rows])
         if self.subject.traits.kind == "transformer":
-            sizes = [_find_magnitude(result.data.trainings[k]) for k in result.data.training_index[rows]]
-            as_expected = _are_rows_near(result.after[rows], result.expected[rows], sizes)
+            magnitudes = [_find_magnitude(result.data.trainings[k]) for k in result.data.training_index[rows]]
+            as_expected = _are_rows_near(result.after[rows], result.expected[rows], magnitudes)
         elif self.relation.labelled and any(
             self.subject.has_numeric_target(training) for training in result.data.trainings
         ):
@@ -225,7 +230,10 @@ class _LearnerCheck:
             if after.status[place] == Status.REFUSED:
                 result.set_aside([row], f"the learner refuses the follow-up data: {text}")
             elif self.judges_crashes and after.status[place] in CRASHES:
-                result.verdicts[row], result.after[row] = VIOLATED, Failure(text or Status(after.status[place]).name)
+                result.verdicts[row], result.after[row] = (
+                    VIOLATED,
+                    FailedAnswer(text or Status(after.status[place]).name),
+                )
             elif text:
                 result.add_failure(row, f"fit on the follow-up data failed: {text}")
         if result.scores_before is None or result.scores_after is None or after.scores is None:
@@ -250,7 +258,7 @@ class _LearnerCheck:
     def set_random_starts_aside(self, result: LearnerVerdicts) -> Flow[None]:
         """Set violations aside in which the answers, before or after the change, are others with another seed."""
         rows, data = result.violations, result.data
-        rows = rows[[not isinstance(answer, Failure) for answer in result.after[rows]]]
+        rows = rows[[not isinstance(answer, FailedAnswer) for answer in result.after[rows]]]
         if not len(rows):
             return
         with_scores = self.judging.strictness == "score_exact" and result.scores_before is not None
@@ -395,4 +403,7 @@ def _is_near(after: Array, expected: Array, training_labels: list[Array]) -> Mas
     )
     labels = [np.asarray(y, float) for y in training_labels]
     slack = [SCORE_TOLERANCE * (np.ptp(y) + SCORE_TOLERANCE * np.abs(y).max()) for y in labels]
-    return np.asarray(np.abs(numbers - expected_numbers) <= np.array(slack))
+    slack_or_rounding = np.maximum(
+        slack, RESIDUE_TOLERANCE * np.abs(expected_numbers)
+    )  # answers may be far from the targets
+    return np.asarray(np.abs(numbers - expected_numbers) <= slack_or_rounding)

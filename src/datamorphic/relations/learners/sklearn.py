@@ -72,6 +72,7 @@ class FittedToOtherData(_Query):
     form = "after other data"
 
     def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
+        """Return why what was learnt before may count; empty if it may not."""
         warm = any(find_parameter_values(learner, "warm_start"))
         return "with warm_start, what was learnt before is kept" if warm else ""
 
@@ -84,6 +85,7 @@ class GivenAsFrames(_Query):
     needs = ("the rows are arrays of numbers",)
 
     def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
+        """Return why nothing would change; empty if something does."""
         return "the rows are frames already" if data.framed else ""
 
 
@@ -267,9 +269,11 @@ class SparseMatrix(TrainingChange):
 
     clause = "the same numbers in a sparse matrix instead of a dense one"
     needs = ("the learner accepts sparse matrices", "all attributes are numbers")
+    same_numbers = True
     regressors = transformers = True
 
     def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
+        """Return why no sparse matrix can be given; empty if one can."""
         if len(data.numeric) < data.x.shape[1] or not np.isfinite(data.numbers).all():
             return "a sparse matrix holds numbers only, but some attributes are not numbers"
         from sklearn.utils import get_tags
@@ -281,10 +285,12 @@ class SparseMatrix(TrainingChange):
         return "" if takes else "the learner does not declare that it accepts sparse matrices"
 
     def source(self, data: Training, rng: Rng) -> Training:
+        """Return the numbers as arrays."""
         rows = len(data.y)  # without column names, which a sparse matrix cannot have
         return replace(data, x=data.numbers[:rows], t=data.numbers[rows:])
 
     def follow_up(self, data: Training, labels: Array, rng: Rng) -> Training:
+        """Return the numbers as sparse matrices."""
         from scipy.sparse import csr_array
 
         return replace(data, x=csr_array(data.x), t=csr_array(data.t))

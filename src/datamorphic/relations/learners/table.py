@@ -190,11 +190,14 @@ CONDITIONS: dict[str, Callable[[EstimatorParameters, str], object]] = {
     "gini": lambda model, _: model.criterion == "gini",
     "bootstrap": lambda model, _: model.bootstrap,
     "solved in the primal": lambda model, _: (
-        model.dual is False and (model.penalty, model.loss) == ("l2", "squared_hinge") and not isinstance(model.class_weight, dict)
+        model.dual is False
+        and (model.penalty, model.loss) == ("l2", "squared_hinge")
+        and not isinstance(model.class_weight, dict)
     ),
     "regression split to the end": lambda model, _: (
         (model.min_samples_split, model.min_samples_leaf, model.max_leaf_nodes) == (2, 1, None)
     ),
+    "missing outside": lambda model, _: model.out_of_bounds == "nan",
     "other ridge solver": lambda model, _: model.solver not in ("auto", "cholesky", "svd") or model.positive,
     "several threads": lambda model, _: model.n_jobs not in (None, 1),
     "own start": lambda model, _: model.init not in (None, "zero"),

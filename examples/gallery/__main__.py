@@ -1,0 +1,47 @@
+"""Verify every row of the gallery, and write docs/gallery.md.
+
+``python -m examples.gallery`` installs the old releases in environments of their own, checks the faulty and the fixed release of
+each bug, and writes the page. Names after the command check only these bugs; ``--page`` checks nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from .bug import HERE, check_bug, read_bugs, read_verdicts, save_verdict
+from .environments import MissingPython
+from .page import write_page
+
+
+def main(arguments: list[str]) -> int:
+    """Check bugs, write the page, and return 1 if a verdict is not as listed."""
+    os.chdir(HERE)  # where other Pythons find subjects.py
+    names = [argument for argument in arguments if not argument.startswith("--")]
+    for bug in read_bugs():
+        if "--page" in arguments or (names and bug.name not in names):
+            continue
+        print(f"{bug.name}: {bug.library} {bug.faulty} and {bug.fixed}", flush=True)
+        try:
+            row = check_bug(bug)
+        except MissingPython as error:
+            print(f"  left out: {error}")
+            continue
+        save_verdict(bug, row)
+        for verdict in (row.faulty, row.fixed):
+            found = ", ".join(verdict.relations) or "nothing found"
+            print(f"  {verdict.release:<12} {verdict.seconds:4.0f} s  {found}", flush=True)
+    rows = read_verdicts()
+    write_page(rows)
+    unlike = [
+        bug.name
+        for bug in read_bugs()
+        if bug.name in rows and (rows[bug.name].fixed.found or rows[bug.name].faulty.found == bool(bug.miss))
+    ]
+    if unlike:
+        print(f"Not as listed: {', '.join(unlike)}")
+    return 1 if unlike else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
