@@ -28,15 +28,17 @@ def main(arguments: list[str]) -> int:
             print(f"  left out: {error}")
             continue
         save_verdict(bug, row)
-        for verdict in (row.faulty, row.fixed):
-            found = ", ".join(verdict.relations) or "nothing found"
+        for verdict in filter(None, (row.faulty, row.fixed)):
+            found = ", ".join(verdict.names) or "nothing found"
             print(f"  {verdict.release:<12} {verdict.seconds:4.0f} s  {found}", flush=True)
     rows = read_verdicts()
     write_page(rows)
     unlike = [
         bug.name
         for bug in read_bugs()
-        if bug.name in rows and (rows[bug.name].fixed.found or rows[bug.name].faulty.found == bool(bug.miss))
+        if bug.name in rows
+        and not bug.miss
+        and (not rows[bug.name].telling_relations or bool(rows[bug.name].fixed_names) != bool(bug.other))
     ]
     if unlike:
         print(f"Not as listed: {', '.join(unlike)}")

@@ -30,9 +30,13 @@ learner = getattr(__import__(module, fromlist=[name]), name)
 if isinstance(learner, type):
     learner = learner(**json.loads(sys.argv[2]))
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils import estimator_checks
+if hasattr(estimator_checks, "estimator_checks_generator"):
+    checks = estimator_checks.estimator_checks_generator(learner)
+else:
+    checks = estimator_checks.check_estimator(learner, generate_only=True)
 passed, failed = 0, []
-for estimator, check in check_estimator(learner, generate_only=True):
+for estimator, check in checks:
     try:
         check(clone(estimator))
         passed += 1
@@ -50,13 +54,14 @@ class Bug:
     name: str
     library: str
     faulty: str
-    fixed: str
+    fixed: str  # empty if there is none yet
     subject: str  # module:object, and parameters
     what: str
     issue: str
     timeout: float | None = None
     correction: str = ""  # of the list, after something was run
-    miss: str = ""  # why it is not found
+    miss: str = ""  # why it is not found, or not told apart from what the fixed release violates
+    other: str = ""  # what else the fixed release violates
 
     @property
     def issue_name(self) -> str:
@@ -65,23 +70,29 @@ class Bug:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ViolatedRelation:
+    """A relation that must hold and is violated in a release."""
+
+    name: str
+    violated: int = 0
+    judged: int = 0
+    case: str = ""  # the smallest one that violates it
+
+
+@dataclass(frozen=True, kw_only=True)
 class Verdict:
     """What was found in one release."""
 
     release: str
     headline: str
-    relation: str = ""  # the first one that is violated; empty if nothing was found
-    violated: int = 0
-    judged: int = 0
-    case: str = ""  # the smallest one that violates it
-    relations: tuple[str, ...] = ()  # all that are violated
-    judged_in_all: int = 0  # cases of all relations that must hold
+    relations: tuple[ViolatedRelation, ...] = ()
+    judged: int = 0  # cases of all relations that must hold
     seconds: float = 0.0
 
     @property
-    def found(self) -> bool:
-        """Whether something was found."""
-        return bool(self.relation)
+    def names(self) -> list[str]:
+        """The names of the violated relations."""
+        return [relation.name for relation in self.relations]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,20 +100,44 @@ class Row:
     """The verdicts on the faulty and the fixed release, and what the library's own checks say about the faulty one."""
 
     faulty: Verdict
-    fixed: Verdict
+    fixed: Verdict | None = None  # None if no release is fixed
     own_checks: str = ""
+
+    @property
+    def fixed_names(self) -> list[str]:
+        """The names of the relations that are violated in the fixed release."""
+        return [] if self.fixed is None else self.fixed.names
+
+    @property
+    def telling_relations(self) -> list[ViolatedRelation]:
+        """The relations that are violated in the faulty release and hold in the fixed one."""
+        return [relation for relation in self.faulty.relations if relation.name not in self.fixed_names]
 
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> Row:
         """Return a row of the file of verdicts."""
-        verdicts = [Verdict(**row[name] | {"relations": tuple(row[name]["relations"])}) for name in ("faulty", "fixed")]
-        return cls(faulty=verdicts[0], fixed=verdicts[1], own_checks=row["own_checks"])
+        faulty, fixed = (_read_verdict(row[name]) for name in ("faulty", "fixed"))
+        assert faulty is not None
+        return cls(faulty=faulty, fixed=fixed, own_checks=row["own_checks"])
+
+
+def _read_verdict(verdict: Mapping[str, Any] | None) -> Verdict | None:
+    if verdict is None:
+        return None
+    relations = tuple(ViolatedRelation(**relation) for relation in verdict["relations"])
+    return Verdict(**{**verdict, "relations": relations})
+
+
+@cache
+def read_list() -> dict[str, list[dict[str, Any]]]:
+    """Return the list of bugs as it is written: the bugs, and those that were withdrawn."""
+    return tomllib.loads((HERE / "bugs.toml").read_text(encoding="utf-8"))
 
 
 @cache
 def read_bugs() -> list[Bug]:
     """Return the bugs in the order of the list."""
-    return [Bug(**row) for row in tomllib.loads((HERE / "bugs.toml").read_text(encoding="utf-8"))["bug"]]
+    return [Bug(**row) for row in read_list()["bug"]]
 
 
 @cache
@@ -128,8 +163,11 @@ def save_verdict(bug: Bug, row: Row) -> None:
 
 def check_bug(bug: Bug) -> Row:
     """Check the subject of a bug in both releases."""
-    faulty, fixed = (check_release(bug, version) for version in (bug.faulty, bug.fixed))
-    return Row(faulty=faulty, fixed=fixed, own_checks=run_own_checks(bug))
+    return Row(
+        faulty=check_release(bug, bug.faulty),
+        fixed=check_release(bug, bug.fixed) if bug.fixed else None,
+        own_checks=run_own_checks(bug),
+    )
 
 
 def check_release(bug: Bug, version: str, **options: Any) -> Verdict:
@@ -145,20 +183,22 @@ def check_release(bug: Bug, version: str, **options: Any) -> Verdict:
             **{"budget": BUDGET} | options,
         )
     except DatamorphicError as error:  # the system answers nothing
-        seconds = time.perf_counter() - start
         text = " ".join(str(error).split())
-        return Verdict(release=version, headline=text, relation="answers", relations=("answers",), seconds=seconds)
-    faults = report.faults
-    examples = [report.examples[fault.relation] for fault in faults if fault.relation in report.examples]
+        failure = ViolatedRelation(name="answers", case=text)
+        return Verdict(release=version, headline=text, relations=(failure,), seconds=time.perf_counter() - start)
     return Verdict(
         release=version,
         headline=report.headline,
-        relation=faults[0].relation if faults else "",
-        violated=faults[0].violated if faults else 0,
-        judged=faults[0].judged if faults else 0,
-        case=examples[0].describe() if examples else "",
-        relations=tuple(fault.relation for fault in faults),
-        judged_in_all=sum(entry.judged for entry in report.entries),
+        relations=tuple(
+            ViolatedRelation(
+                name=fault.relation,
+                violated=fault.violated,
+                judged=fault.judged,
+                case=report.examples[fault.relation].describe() if fault.relation in report.examples else "",
+            )
+            for fault in report.faults
+        ),
+        judged=sum(entry.judged for entry in report.entries),
         seconds=time.perf_counter() - start,
     )
 

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from .bug import HERE, Bug, Row, read_bugs
+from .bug import HERE, Bug, Row, Verdict, ViolatedRelation, read_bugs, read_list
 
 PAGE = Path(__file__).parents[2] / "docs" / "gallery.md"
 MAX_CASE_LINES = 16
@@ -36,65 +36,84 @@ def write_page(rows: Mapping[str, Row]) -> None:
 def build_page(rows: Mapping[str, Row]) -> str:
     """Return the page as Markdown."""
     bugs = [bug for bug in read_bugs() if bug.name in rows]
-    found = [bug for bug in bugs if rows[bug.name].faulty.found]
-    missed = [bug for bug in bugs if not rows[bug.name].faulty.found]
-    false_alarms = sum(rows[bug.name].fixed.found for bug in bugs)
-    judged = sum(verdict.judged_in_all for row in rows.values() for verdict in (row.faulty, row.fixed))
-    slowest = max((verdict.seconds for row in rows.values() for verdict in (row.faulty, row.fixed)), default=0)
-    parts = [
-        INTRODUCTION,
-        f"**{len(found)} of {len(bugs)}** bugs are found in the faulty release, and **{false_alarms or 'none'}** in the fixed one. "
-        f"{judged:,} cases of relations that must hold were judged; the slowest check took {slowest:.0f} s.\n",
-        _build_table(found, rows),
-        *(_build_section(bug, rows[bug.name]) for bug in found),
+    found = [bug for bug in bugs if not bug.miss]
+    verdicts: list[Verdict] = [
+        verdict for row in rows.values() for verdict in (row.faulty, row.fixed) if verdict is not None
     ]
-    if missed:
-        lines = [
-            f"- **{bug.name}** ([{bug.library} {bug.issue_name}]({bug.issue})): {bug.what} {bug.miss}" for bug in missed
+    judged = sum(verdict.judged for verdict in verdicts)
+    slowest = max((verdict.seconds for verdict in verdicts), default=0)
+    missed_lines = [
+        f"- **{bug.name}** ([{bug.library} {bug.issue_name}]({bug.issue})): {bug.what} {bug.miss}"
+        for bug in bugs
+        if bug.miss
+    ]
+    other_lines = [
+        f"- **{bug.name}**, {bug.library} {bug.fixed}: {', '.join(f'`{name}`' for name in rows[bug.name].fixed_names)}. "
+        f"{bug.other}"
+        for bug in bugs
+        if bug.other
+    ]
+    correction_lines = [f"- **{bug.name}**: {bug.correction}" for bug in bugs if bug.correction]
+    correction_lines += [f"- **{row['name']}** is withdrawn: {row['why']}" for row in read_list()["withdrawn"]]
+    return "\n".join(
+        [
+            INTRODUCTION,
+            f"**{len(found)} of {len(bugs)}** bugs are found in the faulty release: what is violated there holds in the fixed "
+            f"one. {judged:,} cases of relations that must hold were judged; the slowest check took {slowest:.0f} s.\n",
+            _build_table(found, rows),
+            *(_build_section(bug, rows[bug.name]) for bug in found),
+            _build_list("Not found", "", missed_lines),
+            _build_list(
+                "Other faults of the fixed releases",
+                "The fixed releases have faults of their own, which are not those of the row:",
+                other_lines,
+            ),
+            _build_list(
+                "Corrections of the list", "After something was run, these rows were changed:", correction_lines
+            ),
+            _build_current_section(),
         ]
-        parts.append("## Not found\n\n" + "\n".join(lines) + "\n")
-    if corrected := [bug for bug in bugs if bug.correction]:
-        lines = [f"- **{bug.name}**: {bug.correction}" for bug in corrected]
-        parts.append(
-            "## Corrections of the list\n\nAfter something was run, these rows were changed:\n\n"
-            + "\n".join(lines)
-            + "\n"
-        )
-    parts.append(_build_current_section())
-    return "\n".join(parts)
+    )
+
+
+def _build_list(heading: str, text: str, lines: list[str]) -> str:
+    return "\n".join([f"## {heading}", "", *([text, ""] if text else []), *lines, ""]) if lines else ""
 
 
 def _build_table(bugs: list[Bug], rows: Mapping[str, Row]) -> str:
     lines = ["| bug | library | found in | silent in | relation | violated | issue |", "|---|---|---|---|---|---|---|"]
     for bug in bugs:
-        verdict = rows[bug.name].faulty
-        share = f"{verdict.violated} of {verdict.judged}" if verdict.judged else "no answer"
-        lines.append(
-            f"| [{bug.name}](#{_make_anchor(bug.name)}) | {bug.library} | {bug.faulty} | {bug.fixed} | {verdict.relation} "
-            f"| {share} | [{bug.issue_name}]({bug.issue}) |"
-        )
+        first = rows[bug.name].telling_relations[0]
+        cells = [
+            f"[{bug.name}](#{_make_anchor(bug.name)})",
+            *(bug.library, bug.faulty, bug.fixed or "no release yet", first.name),
+            _format_share(first),
+            f"[{bug.issue_name}]({bug.issue})",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
+def _format_share(relation: ViolatedRelation) -> str:
+    return f"{relation.violated} of {relation.judged}" if relation.judged else "no answer"
+
+
 def _build_section(bug: Bug, row: Row) -> str:
-    verdict = row.faulty
-    others = [f"`{name}`" for name in verdict.relations if name != verdict.relation]
-    also = f" Also violated: {', '.join(others)}." if others else ""
-    share = f", in {verdict.violated} of {verdict.judged} cases" if verdict.judged else ""
+    first, *others = row.telling_relations
+    also = f" Also violated: {', '.join(f'`{relation.name}`' for relation in others)}." if others else ""
+    both = [f"`{name}`" for name in row.faulty.names if name in row.fixed_names]
+    too = f" Both releases violate {', '.join(both)}." if both else ""
     lines = [
         f"## {bug.name}",
         "",
-        f"`{bug.subject}` of {bug.library} {bug.faulty}. {bug.what} Found by `{verdict.relation}`{share}.{also}",
+        f"`{bug.subject}` of {bug.library} {bug.faulty}. {bug.what} Found by `{first.name}` ({_format_share(first)}).{also}{too}",
         "",
     ]
     if row.own_checks:
         lines += [f"Checks of scikit-learn for its own estimators: {row.own_checks}.", ""]
-    if verdict.case:
-        case = verdict.case.splitlines()
-        shown = case[:MAX_CASE_LINES] + (["..."] if len(case) > MAX_CASE_LINES else [])
-        lines += ["```text", *shown, "```", ""]
-    elif not verdict.judged:
-        lines += ["```text", verdict.headline, "```", ""]
+    case = next((relation.case for relation in row.telling_relations if relation.case), "").splitlines()
+    if case:
+        lines += ["```text", *case[:MAX_CASE_LINES], *(["..."] if len(case) > MAX_CASE_LINES else []), "```", ""]
     return "\n".join(lines)
 
 

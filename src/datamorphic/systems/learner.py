@@ -113,7 +113,9 @@ class Learner(Executor):
             raise answer
         scores = None
         if training.query == "with scores":
-            check_numbers(answer.answer, answer.scores, are_probabilities=hasattr(self._prototype, "predict_proba"))
+            check_numbers(answer.answer, answer.scores)
+        if training.query == "with probabilities":
+            check_probabilities(answer.scores)
         if answer.scores is not None:
             scores = arrange_scores(answer.scores, answer.classes.tolist(), training)
         return replace(_to_outputs(answer.answer, rows), scores=scores)
@@ -129,8 +131,9 @@ class Learner(Executor):
         outputs = _to_outputs(answer, rows)
         if training.query == "with scores":
             score = _find_score_method(model)
-            table = None if score is None else score(copy_table(training.t, use_arrays))
-            check_numbers(answer, table, are_probabilities=hasattr(model, "predict_proba"))
+            check_numbers(answer, None if score is None else score(copy_table(training.t, use_arrays)))
+        if training.query == "with probabilities":
+            check_probabilities(model.predict_proba(copy_table(training.t, use_arrays)))
         return replace(outputs, scores=compute_scores(model, training, use_arrays)) if scores else outputs
 
     def _describe_failure(self, error: BaseException) -> str:
@@ -181,15 +184,19 @@ def join_answers(answers: Sequence[Any]) -> Any:
     return pd.concat(answers, ignore_index=True) if hasattr(answers[0], "iloc") else np.concatenate(answers)
 
 
-def check_numbers(answers: Any, scores: Any = None, *, are_probabilities: bool = False) -> None:
-    """Raise `BadAnswer` for numbers that are not finite, scores that are NaN, and probabilities that do not add up to 1."""
+def check_numbers(answers: Any, scores: Any = None) -> None:
+    """Raise `BadAnswer` for numbers that are not finite, and for scores that are NaN."""
     for name, table, is_valid in (("answer", answers, np.isfinite), ("score", scores, lambda x: ~np.isnan(x))):
         numbers = np.asarray(table)
         if numbers.dtype.kind == "f" and not (valid := is_valid(numbers)).all():
             raise BadAnswer(f"the {name} to a case is {numbers[~valid].ravel()[0]}")
-    if are_probabilities and np.ndim(scores) == 2:
-        sums = np.sum(scores, axis=1)
-        wrong = (np.abs(sums - 1) > PROBABILITY_TOLERANCE) | (np.min(scores, axis=1) < -PROBABILITY_TOLERANCE)
+
+
+def check_probabilities(probabilities: Any) -> None:
+    """Raise `BadAnswer` for probabilities that are negative or do not add up to 1; others may be NaN."""
+    if np.ndim(probabilities) == 2:
+        sums = np.sum(probabilities, axis=1)
+        wrong = (np.abs(sums - 1) > PROBABILITY_TOLERANCE) | (np.min(probabilities, axis=1) < -PROBABILITY_TOLERANCE)
         if wrong.any():
             raise BadAnswer(f"the probabilities of a case add up to {sums[wrong][0]:.6g}")
 

@@ -299,7 +299,7 @@ class OtherPythonLearner:
             item |= {"query": data.query, "overrides": dict(data.parameters)}
             if data.query == "after other data":
                 item["before"] = data.other_labels
-            names = ["predict", "scores"] if scores or data.query == "with scores" else ["predict"]
+            names = ["predict", "scores"] if scores or data.query.startswith("with ") else ["predict"]
             items.append(item | {"t": t, "ask": names})
         return [
             build_error(answer["error"])

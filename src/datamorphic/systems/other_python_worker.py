@@ -22,14 +22,7 @@ import numpy as np
 
 MAX_FITTED_MODELS = 8  # that stay in memory for later queries
 ARITHMETIC_ERRORS = ("LinAlgError", "ZeroDivisionError")
-REFUSALS = (
-    "ValueError",
-    "TypeError",
-    "NotImplementedError",
-    "XGBoostError",
-    "LightGBMError",
-    "CatBoostError",
-)  # errors of arguments
+REFUSALS = ("ValueError", "TypeError", "NotImplementedError", "CatBoostError")  # of arguments
 MAX_HEADER_BYTES = 1 << 30
 MAX_PARAMETER_DEPTH = 5  # of learners within learners
 MAX_PARAMETER_ITEMS = 1000
@@ -451,7 +444,7 @@ def _train_once(target: str, parameters: "dict[str, Any]", item: "dict[str, Any]
             _fitted.popitem(last=False)
     for name in item["ask"]:
         if name == "scores":
-            answer["scores"] = _compute_scores(model, item["t"], item.get("query") == "with scores")
+            answer["scores"] = _compute_scores(model, item["t"], item.get("query", "").startswith("with "))
         else:
             answer[name] = to_array(_answer_cases(getattr(model, name), item["t"], item.get("query", "")))
     answer["classes"] = _list_classes(model)

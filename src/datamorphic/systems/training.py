@@ -21,7 +21,9 @@ Table: TypeAlias = "pd.DataFrame | npt.NDArray[Any]"
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
 # how a learner is fitted and queried, if not once and with all cases together
-QueryForm = Literal["together", "again", "alone", "backwards", "after other data", "as frames", "with scores"]
+QueryForm = Literal[
+    "together", "again", "alone", "backwards", "after other data", "as frames", "with scores", "with probabilities"
+]
 
 
 @dataclass(frozen=True, eq=False)

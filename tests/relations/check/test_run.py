@@ -156,7 +156,7 @@ def test_verification_and_validation_are_separate(whole):
     assert (
         text.index("\nVerification\n") < text.index(" MR-0,") < text.index("\nValidation\n") < text.index("  MR-1.1 ")
     )
-    assert whole.headline.startswith("all 20 necessary relations hold, ")
+    assert whole.headline.startswith("all 21 necessary relations hold, ")
 
 
 def test_only_violations_of_necessary_relations_are_faults():
@@ -855,7 +855,7 @@ def test_json_and_junit_agree_with_the_report(whole, tmp_path):
     assert described_names == set(whole.table.query("violated > 0")["relation"])
     assert "KNN" in whole.to_html(tmp_path / "page.html")
     assert "&lt;table" in whole._repr_html_()
-    assert repr(whole).startswith("CheckReport(KNN(k=3): all 20 necessary relations hold")
+    assert repr(whole).startswith("CheckReport(KNN(k=3): all 21 necessary relations hold")
 
 
 # -- wrong use -------------------------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ from datamorphic.relations.learners.table import (
     read_sections,
     read_ties,
 )
-from datamorphic.systems.learner import Learner
+from datamorphic.systems.learner import Learner, has_weight_parameter
 from datamorphic.systems.training import Training, TrainingBatch
 from support.cases import LONG, in_one_test
 
@@ -164,10 +164,10 @@ def test_the_published_table(name, algorithm):
         assert find_requirement(name, learner).necessary == needed, learner
 
 
-OF_CLASSIFIERS = {"label renaming", "label type"}
+OF_CLASSIFIERS = {"label renaming", "label type", "probabilities"}
 OF_ALL = {
     *("refit", "queried again", "queried alone", "queried backwards"),
-    *("fitted before", "frames", "accepts sparse", "answers"),
+    *("fitted before", "frames", "accepts sparse", "answers", "unit weights"),
 }
 ALWAYS = OF_ALL | OF_CLASSIFIERS
 WEIGHT_RELATIONS = {"unit weights", "zero weights", "class without weight"}
@@ -189,7 +189,8 @@ OTHERS = {
 
 @in_one_test("family", OTHERS)
 def test_necessary_relations_of_other_learners(family):
-    assert necessary(FAMILIES[family]) == OTHERS[family] | ALWAYS
+    drawn_by_weight = {"unit weights"} if family == "forest" else set()
+    assert necessary(FAMILIES[family]) == (OTHERS[family] | ALWAYS) - drawn_by_weight
 
 
 @in_one_test("learner", FAMILIES.values())
@@ -210,7 +211,8 @@ def test_every_family_has_a_row_for_every_relation(learner):
 def test_all_learners_of_the_table_are_tested():
     names = {type(learner).__name__ for learner in FAMILIES.values()}
     classifiers = {name for name, row in read_learners().items() if row.kind == "classifier"}
-    assert names == classifiers - {"any classifier", "KNeighborsRegressor"}
+    of_any_learner = {"any classifier", "KNeighborsRegressor", "BaggingClassifier", "OneVsRestClassifier"}
+    assert names == classifiers - of_any_learner
 
 
 def test_the_files_of_the_table_fit_together():
@@ -346,8 +348,12 @@ def test_nothing_necessary_is_violated(learner):
             assert not len(outcome.violations), (name, outcome.data.training_index[outcome.violations])
             assert set(outcome.verdicts) <= {0, INAPPLICABLE}, outcome.message
             counts[name] = outcome.count(0)
-    if not get_tags(learner).input_tags.sparse:
-        assert not counts.pop("accepts sparse")
+    for name, applies in (
+        ("accepts sparse", get_tags(learner).input_tags.sparse),
+        ("unit weights", has_weight_parameter(learner)),
+        ("probabilities", hasattr(learner, "predict_proba")),
+    ):
+        assert applies or not counts.pop(name, 0)
     assert min(counts.values()) >= (8 if LONG else 4), counts
 
 
@@ -452,7 +458,7 @@ def test_a_learner_may_name_its_algorithm():
 def test_every_learner_of_a_known_library_must_answer_alike():
     expected = {
         RidgeClassifier(): ALWAYS,
-        BaggingClassifier(DecisionTreeClassifier()): ALWAYS,
+        BaggingClassifier(DecisionTreeClassifier()): ALWAYS - {"unit weights"},
         Ridge(solver="sag"): OF_ALL,
         PCA(): OF_ALL,
         IsolationForest(): OF_ALL,

@@ -46,8 +46,9 @@ class TrainingChange:
     transformers: bool = False  # whether the answers may be the rows that a transformer makes
     firm: bool = True  # whether a violation must also occur in most slightly perturbed copies of the data
     any_data: bool = False  # whether it is about all data, also those from which a learner may refuse to learn
+    same_data: bool = False  # whether the follow-up has the same data, so that a refusal is a violation
     same_numbers: bool = (
-        False  # whether the source has the numbers that were drawn, so that `answers` judges crashes on it
+        False  # whether the source has the numbers that were drawn: then `answers` judges crashes on it
     )
 
     def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
@@ -276,6 +277,7 @@ class _ComposedRelation(LearnerRelation):
         self.name, self.needs = clause, change.needs
         self.statement = f"{clause}: {expectation.clause}"
         self.shares, self.firm, self.any_data = change.shares, change.firm, change.any_data
+        self.same_data = change.same_data
         self.same_numbers, self.any_answer = change.same_numbers, expectation.any_answer
         self.regressors = change.regressors or not expectation.labelled
         self.transformers = change.transformers

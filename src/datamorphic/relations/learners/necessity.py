@@ -16,7 +16,7 @@ from ..._typing import SupportsFit
 from ..._validation import validate_choice
 from ...systems.learner import read_parameters
 from ...systems.training import Training
-from ...systems.traits import LearnerTraits, read_traits
+from ...systems.traits import read_traits
 from .exemptions import EXEMPTIONS
 from .requirement import (
     INFORMATIVE_RELATIONS,
@@ -39,10 +39,10 @@ _LABEL_BLIND_STEPS = (*_SCALERS, "MaxAbsScaler", "OneHotEncoder", "OrdinalEncode
 # they hold on all data
 _SHARED_RELATIONS = (
     *("refit", "queried again", "queried alone", "queried backwards", "label renaming", "label type"),
-    *("fitted before", "frames", "accepts sparse", "answers"),
+    *("fitted before", "frames", "accepts sparse", "answers", "probabilities"),
     *("fitted to other rows", "rows in frames", "sparse rows", "rows answered", "one place"),
 )
-_LABEL_RELATIONS = (*_SHARED_RELATIONS, "MR-1.1", "MR-4.2")  # only labels change
+_LABEL_RELATIONS = (*_SHARED_RELATIONS, "unit weights", "MR-1.1", "MR-4.2")  # no row changes
 _ROW_RELATIONS = (  # the rows change
     *("MR-3.1", "MR-3.2", "MR-3.2 odds", "MR-4.1", "MR-4.1 subset", "MR-5.1", "MR-5.2"),
     *("row on its centre", "far cluster"),
@@ -64,7 +64,7 @@ def find_requirement(relation: str, learner: object, data: Training | None = Non
     *steps, last = _list_steps(learner)
     name = _get_sklearn_name(last)
     scaler = next((_get_sklearn_name(step) for step in reversed(steps) if _get_sklearn_name(step) in _SCALERS), "")
-    learner_row = read_learners().get(name)
+    learner_row = read_learners().get(name) if _has_known_parts(last) else None
     table = build_requirements(learner_row, last, scaler) if learner_row else {}
     unlike = getattr(learner, "unlike", None)
     if isinstance(unlike, Mapping) and relation in unlike:
@@ -102,16 +102,15 @@ def build_general_requirements(learner: object) -> RequirementTable:
     """Return what every learner of a known library must satisfy, whatever its algorithm; nothing for other learners."""
     traits = read_traits(learner)
     row = read_learners().get(f"any {traits.kind}")
-    if row is None or not all(
-        part.is_known_library and part.repeatable for part in [traits, *_list_part_traits(learner)]
-    ):
+    if row is None or not (traits.is_known_library and traits.repeatable and _has_known_parts(learner)):
         return {}
     return build_requirements(row, cast(EstimatorParameters, learner), "")
 
 
-def _list_part_traits(learner: object) -> list[LearnerTraits]:
-    """Return the traits of the learners that are parameters of a learner, at any depth."""
-    return [read_traits(part) for part in read_parameters(learner).values() if hasattr(part, "fit")]
+def _has_known_parts(learner: object) -> bool:
+    """Return whether the learners that are parameters of a learner, at any depth, keep the conventions of scikit-learn."""
+    parts = [read_traits(part) for part in read_parameters(learner).values() if hasattr(part, "fit")]
+    return all(part.is_known_library and part.repeatable for part in parts)
 
 
 def is_known_learner(learner: object) -> bool:

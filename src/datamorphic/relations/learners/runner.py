@@ -227,9 +227,9 @@ class _LearnerCheck:
         result.verdicts[rows] = np.where(after.ok[places], np.where(as_expected, HOLDS, VIOLATED), UNDEFINED)
         for row, place in zip(rows.tolist(), places.tolist(), strict=True):
             text = after.messages.get(place, "")
-            if after.status[place] == Status.REFUSED:
+            if after.status[place] == Status.REFUSED and not (self.judges_crashes and self.relation.same_data):
                 result.set_aside([row], f"the learner refuses the follow-up data: {text}")
-            elif self.judges_crashes and after.status[place] in CRASHES:
+            elif self.judges_crashes and after.status[place] in (*CRASHES, Status.REFUSED):
                 result.verdicts[row], result.after[row] = (
                     VIOLATED,
                     FailedAnswer(text or Status(after.status[place]).name),

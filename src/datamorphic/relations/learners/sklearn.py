@@ -43,7 +43,7 @@ class Refit(TrainingChange):
 class _Query(TrainingChange):
     """No change of the data: the fitted learner is queried in another way."""
 
-    regressors = transformers = True
+    regressors = transformers = same_data = True
     form: ClassVar[QueryForm]
 
     def follow_up(self, data: Training, labels: Any, rng: Rng) -> Training:
@@ -91,9 +91,22 @@ class GivenAsFrames(_Query):
 
 class _QueriedWithScores(_Query):
     clause = "any training set that the learner accepts"
-    form = "with scores"
+    form: ClassVar[QueryForm] = "with scores"
     any_data = True
     firm = False
+
+
+class _QueriedWithProbabilities(_QueriedWithScores):
+    form = "with probabilities"
+    regressors = transformers = False
+    needs = ("the learner gives probabilities",)
+
+    def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
+        return "" if hasattr(learner, "predict_proba") else "the learner gives no probabilities"
+
+
+class _AddUp(AnyAnswer):
+    clause = "probabilities that add up to 1, and none below 0"
 
 
 class _Answered(AnyAnswer):
@@ -321,6 +334,7 @@ LEARNER_RELATIONS = XIE_RELATIONS | name_relations(
         "frames": GivenAsFrames() >> SameLabels(),
         "fitted before": FittedToOtherData() >> SameLabels(),
         "answers": _QueriedWithScores() >> _Answered(),
+        "probabilities": _QueriedWithProbabilities() >> _AddUp(),
         "constant column": _ConstantFirst() >> SameLabels(),
     }
 )
