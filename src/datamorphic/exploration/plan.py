@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -206,7 +207,7 @@ def _prepare_trial(
         executed: float = min(seeds, math.ceil(options.walks / max(1, moves)))
     else:
         starts = options.walks * (2 if strategy == "random_target" else 1)
-        executed = seeds * -math.expm1(starts * math.log1p(-1 / seeds)) if seeds > 1 else 1
+        executed = seeds * -math.expm1(min(starts, sys.maxsize) * math.log1p(-1 / seeds)) if seeds > 1 else 1
     seeds_per_walk = executed / max(1, options.walks)
     return StrategyTrial(strategy=strategy, step_factor=factor, run=run, seeds_per_walk=seeds_per_walk)
 
