@@ -279,6 +279,11 @@ class PlanOptions(ExploreOptions):
         return {"trial": self.trial_walks}
 
     @property
+    def planned_walks(self) -> int:
+        """`walks`, or as many as a floating-point number can still be multiplied by."""
+        return min(self.walks, sys.maxsize)
+
+    @property
     def trial_walks(self) -> int:
         """The number of walks per strategy in the trial."""
         if self.trial is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -204,11 +203,11 @@ def _prepare_trial(
 
     seeds, moves = len(subject.seeds), len(options.move_names or subject.system.moves)
     if strategy == "directed_walk":  # each seed case is used once with every move before any is used again
-        executed: float = min(seeds, math.ceil(options.walks / max(1, moves)))
+        executed: float = min(seeds, math.ceil(options.planned_walks / max(1, moves)))
     else:
-        starts = options.walks * (2 if strategy == "random_target" else 1)
-        executed = seeds * -math.expm1(min(starts, sys.maxsize) * math.log1p(-1 / seeds)) if seeds > 1 else 1
-    seeds_per_walk = executed / max(1, options.walks)
+        starts = options.planned_walks * (2 if strategy == "random_target" else 1)
+        executed = seeds * -math.expm1(starts * math.log1p(-1 / seeds)) if seeds > 1 else 1
+    seeds_per_walk = executed / max(1, options.planned_walks)
     return StrategyTrial(strategy=strategy, step_factor=factor, run=run, seeds_per_walk=seeds_per_walk)
 
 
@@ -233,7 +232,7 @@ def _build_table(trials: Sequence[StrategyTrial], options: PlanOptions, seconds_
             continue
         curve = trial.measure_curve()
         place = min(options.walk_distance, len(curve.distances)) - 1
-        pairs, runs = curve.pairs[place] * options.walks, curve.runs[place] * options.walks
+        pairs, runs = curve.pairs[place] * options.planned_walks, curve.runs[place] * options.planned_walks
         # walks advance together: more walks make queries longer, not more frequent
         seconds = min(
             trial.seconds * runs / max(1, trial.runs), trial.seconds + max(0.0, runs - trial.runs) * seconds_per_row
