@@ -11,7 +11,7 @@ PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 # Tests start hundreds of Python processes, and each would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick check bench bench-peers docs java wheel lowest versions platforms clean
+.PHONY: demo test quick check bench bench-peers gallery docs java wheel lowest versions platforms clean
 
 demo: $(VENV)/installed
 	$(BIN)/datamorphic demo
@@ -40,6 +40,11 @@ bench: $(VENV)/measuring
 # Other tools on the same tasks, each in .venv-peers-NAME, some 3 GB together; writes docs/benchmarks.md.
 bench-peers: $(VENV)/measuring
 	$(BIN)/python -m benchmarks.peers
+
+# Bugs of released libraries, each in the faulty and the fixed release, in environments of their own (.venv-gallery, some 15 GB);
+# writes docs/gallery.md. Python 3.9, 3.11 and 3.13 are found on the path or where pyenv keeps them.
+gallery: $(VENV)/developing
+	$(BIN)/python -m examples.gallery
 
 docs: $(VENV)/documenting
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -1,7 +1,7 @@
 """Check all learners of scikit-learn, XGBoost, LightGBM, CatBoost, imbalanced-learn and InterpretML with the relations that must hold.
 
-``python -m benchmarks.learners`` prints a table: a verdict per learner, or one sentence that says why there is none. Names of learners
-after the command check only these.
+``python -m benchmarks.learners`` writes docs/learners.md: a verdict per learner, or one sentence that says why there is none. Names of
+learners after the command check only these.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -35,6 +36,15 @@ OTHER_LIBRARIES = {
     ),
 }
 BUDGET = "60s"  # per learner
+PAGE = Path(__file__).parents[1] / "docs" / "learners.md"
+INTRODUCTION = """# What learners keep
+
+<!-- Written by `python -m benchmarks.learners`. Do not edit. -->
+
+All learners of scikit-learn, XGBoost, LightGBM, CatBoost, imbalanced-learn and InterpretML with their default parameters, checked with the
+relations that must hold: `dm.check(learner, relations="necessary", inputs=300)`, on random training sets of many kinds. Seconds are of
+processor time, without the shrinking of what is violated. [Bugs of released libraries](gallery.md) tells more about the violations.
+"""
 QUIET_PARAMETERS = {"LGBM": {"verbosity": -1}, "CatBoost": {"verbose": 0, "allow_writing_files": False}}
 
 
@@ -49,6 +59,11 @@ class LearnerVerdict:
     judged: int = 0  # cases of necessary relations
     violated: int = 0
     seconds: float = 0.0  # of processor time
+
+    def format(self) -> str:
+        """Return the verdict as a row of the table."""
+        figures = f"{self.necessary} | {self.judged:,} | {self.violated:,} | {self.seconds:.1f}"
+        return f"| {self.library} | {self.name} | {figures} | {self.verdict.replace('|', ',')} |"
 
 
 def iterate_learners() -> Iterator[tuple[str, str, Any]]:
@@ -131,7 +146,7 @@ def check_learner(library: str, name: str, learner: Any, inputs: int = 300) -> L
     verdict.judged = sum(entry.judged for entry in entries)
     verdict.violated = sum(entry.violated for entry in entries)
     for entry in entries:
-        if entry.violated or not entry.judged:
+        if entry.violated:
             verdict.verdict += (
                 f"; {entry.relation}: {entry.violated} of {entry.judged}, {entry.format_messages()[:150]}"
             )
@@ -139,24 +154,34 @@ def check_learner(library: str, name: str, learner: Any, inputs: int = 300) -> L
 
 
 def main(names: list[str]) -> None:
-    """Print the table."""
+    """Check the learners, and write the page if these are all."""
     warnings.simplefilter("ignore")
     verdicts = []
-    print(
-        "| library | learner | relations | judged cases | violated | seconds | verdict |\n|---|---|---|---|---|---|---|"
-    )
     for library, name, learner in iterate_learners():
         if names and name not in names:
             continue
-        verdict = check_learner(library, name, learner)
-        verdicts.append(verdict)
-        figures = f"{verdict.necessary} | {verdict.judged:,} | {verdict.violated:,} | {verdict.seconds:.1f}"
-        print(f"| {library} | {name} | {figures} | {verdict.verdict} |", flush=True)
+        verdicts.append(check_learner(library, name, learner))
+        print(verdicts[-1].format(), flush=True)
+    print(summarise(verdicts))
+    if not names:
+        PAGE.write_text(build_page(verdicts), encoding="utf-8")
+
+
+def build_page(verdicts: list[LearnerVerdict]) -> str:
+    """Return the page of the documentation."""
+    header = (
+        "| library | learner | relations | judged cases | violated | seconds | verdict |\n|---|---|---|---|---|---|---|"
+    )
+    return "\n".join([INTRODUCTION, summarise(verdicts), "", header, *(verdict.format() for verdict in verdicts), ""])
+
+
+def summarise(verdicts: list[LearnerVerdict]) -> str:
+    """Return how much was judged and violated, and how long a learner takes."""
     judged, violated = sum(verdict.judged for verdict in verdicts), sum(verdict.violated for verdict in verdicts)
     seconds = [verdict.seconds for verdict in verdicts if verdict.judged]
-    print(
-        f"\n{len(verdicts)} learners, {len(seconds)} of them judged: {judged:,} cases of necessary relations, {violated:,} violations, "
-        f"median {median(seconds) if seconds else 0:.1f} s"
+    return (
+        f"{len(verdicts)} learners, {len(seconds)} of them judged: {judged:,} cases of relations that must hold, {violated:,} "
+        f"violations; the median learner takes {median(seconds) if seconds else 0:.1f} s."
     )
 
 
