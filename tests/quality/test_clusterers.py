@@ -61,7 +61,9 @@ def test_clusterers_keep_what_they_must(learner):
     report = dm.check(learner, relations="necessary", inputs=SETS, shrink=False, progress=False)
     assert not report.faults, report.describe()
     assert {entry.undefined for entry in report.entries} == {0}
-    assert min(entry.judged for entry in report.entries) >= 0.9 * SETS
+    without_cases = {"one place", "sparse rows"}  # for a given number of clusters, and for dense matrices alone
+    judged = {entry.relation: entry.judged for entry in report.entries}
+    assert all(count >= 0.9 * SETS for relation, count in judged.items() if relation not in without_cases), judged
 
 
 @pytest.mark.slow
