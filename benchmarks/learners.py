@@ -37,7 +37,7 @@ OTHER_LIBRARIES = {
 }
 BUDGET = "60s"  # per learner
 PAGE = Path(__file__).parents[1] / "docs" / "learners.md"
-INTRODUCTION = """# What learners keep
+INTRODUCTION = """# Which relations learners satisfy
 
 <!-- Written by `python -m benchmarks.learners`. Do not edit. -->
 
@@ -67,7 +67,7 @@ class LearnerVerdict:
 
 
 def iterate_learners() -> Iterator[tuple[str, str, Any]]:
-    """Yield library, name and learner with its default parameters; the error instead of a learner that cannot be made."""
+    """Yield library, name and learner; None instead of a learner that needs further parameters."""
     from sklearn.linear_model import LogisticRegression, Ridge
     from sklearn.utils import all_estimators
 

@@ -123,7 +123,9 @@ def main() -> None:
     """Check the detector."""
     model = find_model()
     if model is None:
-        print("silero-vad is not installed: pip install onnxruntime && pip install --no-deps silero-vad")
+        print(
+            "silero-vad or onnxruntime is not installed. Install both: pip install onnxruntime && pip install --no-deps silero-vad"
+        )
         return
     detector = SpeechDetector(model)
     space = dm.Space([dm.Audio("sound", length=LENGTH, rate=RATE)])

@@ -27,7 +27,7 @@ def make_row(bug):
         release=bug.faulty, headline="1 violated", relations=() if bug.miss else (relation,), judged=400
     )
     fixed = gallery.Verdict(release=bug.fixed, headline="", relations=(other,) if bug.other else (), judged=400)
-    return gallery.Row(faulty=faulty, fixed=fixed if bug.fixed else None, own_checks="40 pass")
+    return gallery.BugVerdicts(faulty=faulty, fixed=fixed if bug.fixed else None, own_checks="40 pass")
 
 
 def test_every_bug_has_its_releases_and_its_source():
@@ -72,9 +72,9 @@ def test_the_page_of_the_documentation_is_about_the_list():
 def test_relations_that_both_releases_violate_tell_nothing():
     first, second = (gallery.ViolatedRelation(name=name) for name in ("answers", "weights"))
     faulty = gallery.Verdict(release="1", headline="", relations=(first, second))
-    row = gallery.Row(faulty=faulty, fixed=gallery.Verdict(release="2", headline="", relations=(first,)))
+    row = gallery.BugVerdicts(faulty=faulty, fixed=gallery.Verdict(release="2", headline="", relations=(first,)))
     assert [relation.name for relation in row.telling_relations] == ["weights"]
-    assert gallery.Row(faulty=faulty).telling_relations == [first, second]
+    assert gallery.BugVerdicts(faulty=faulty).telling_relations == [first, second]
 
 
 def test_verdicts_are_kept_from_run_to_run(tmp_path, monkeypatch):
@@ -82,7 +82,7 @@ def test_verdicts_are_kept_from_run_to_run(tmp_path, monkeypatch):
     assert gallery.read_verdicts() == {}
     rows = {bug.name: make_row(bug) for bug in BUGS[:3]}
     for bug in BUGS[:3]:
-        gallery.save_verdict(bug, rows[bug.name])
+        gallery.save_verdicts(bug, rows[bug.name])
     assert gallery.read_verdicts() == rows
 
 

@@ -1,7 +1,7 @@
 """Verify every row of the gallery, and write docs/gallery.md.
 
 ``python -m examples.gallery`` installs the old releases in environments of their own, checks the faulty and the fixed release of
-each bug, and writes the page. Names after the command check only these bugs; ``--page`` checks nothing.
+each bug, and writes the page. With names, only these bugs are checked; with ``--page``, only the page is written.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from .bug import HERE, check_bug, read_bugs, read_verdicts, save_verdict
+from .bug import HERE, check_bug, read_bugs, read_verdicts, save_verdicts
 from .environments import MissingPython
 from .page import write_page
 
@@ -27,10 +27,10 @@ def main(arguments: list[str]) -> int:
         except MissingPython as error:
             print(f"  left out: {error}")
             continue
-        save_verdict(bug, row)
+        save_verdicts(bug, row)
         for verdict in filter(None, (row.faulty, row.fixed)):
-            found = ", ".join(verdict.names) or "nothing found"
-            print(f"  {verdict.release:<12} {verdict.seconds:4.0f} s  {found}", flush=True)
+            violations = ", ".join(verdict.names) or "nothing found"
+            print(f"  {verdict.release:<12} {verdict.seconds:4.0f} s  {violations}", flush=True)
     rows = read_verdicts()
     write_page(rows)
     unlike = [

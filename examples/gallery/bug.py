@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import datamorphic as dm
-from datamorphic.errors import DatamorphicError
+from datamorphic._text import parse_literal
+from datamorphic.errors import SystemFailed
 
 from .environments import FOLDER, Release, install
 
@@ -96,7 +97,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class BugVerdicts:
     """The verdicts on the faulty and the fixed release, and what the library's own checks say about the faulty one."""
 
     faulty: Verdict
@@ -114,7 +115,7 @@ class Row:
         return [relation for relation in self.faulty.relations if relation.name not in self.fixed_names]
 
     @classmethod
-    def from_json(cls, row: Mapping[str, Any]) -> Row:
+    def from_json(cls, row: Mapping[str, Any]) -> BugVerdicts:
         """Return a row of the file of verdicts."""
         faulty, fixed = (_read_verdict(row[name]) for name in ("faulty", "fixed"))
         assert faulty is not None
@@ -148,31 +149,31 @@ def read_releases() -> dict[tuple[str, str], Release]:
     return {(release.library, release.release): release for release in releases}
 
 
-def read_verdicts() -> dict[str, Row]:
+def read_verdicts() -> dict[str, BugVerdicts]:
     """Return the rows of earlier runs by the names of the bugs."""
     if not VERDICTS.exists():
         return {}
-    return {name: Row.from_json(row) for name, row in json.loads(VERDICTS.read_text(encoding="utf-8")).items()}
+    return {name: BugVerdicts.from_json(row) for name, row in json.loads(VERDICTS.read_text(encoding="utf-8")).items()}
 
 
-def save_verdict(bug: Bug, row: Row) -> None:
-    """Add the row of a bug to the file of verdicts."""
-    rows = {name: asdict(row) for name, row in (read_verdicts() | {bug.name: row}).items()}
+def save_verdicts(bug: Bug, verdicts: BugVerdicts) -> None:
+    """Add the verdicts on a bug to the file of verdicts."""
+    rows = {name: asdict(row) for name, row in (read_verdicts() | {bug.name: verdicts}).items()}
     VERDICTS.write_text(json.dumps(rows, indent=1), encoding="utf-8")
 
 
-def check_bug(bug: Bug) -> Row:
+def check_bug(bug: Bug) -> BugVerdicts:
     """Check the subject of a bug in both releases."""
-    return Row(
+    return BugVerdicts(
         faulty=check_release(bug, bug.faulty),
         fixed=check_release(bug, bug.fixed) if bug.fixed else None,
         own_checks=run_own_checks(bug),
     )
 
 
-def check_release(bug: Bug, version: str, **options: Any) -> Verdict:
+def check_release(bug: Bug, release: str, **options: Any) -> Verdict:
     """Check the subject of a bug in one release with the relations that must hold."""
-    environment = install(read_releases()[bug.library, version])
+    environment = install(read_releases()[bug.library, release])
     start = time.perf_counter()
     try:
         report = dm.check(
@@ -182,12 +183,12 @@ def check_release(bug: Bug, version: str, **options: Any) -> Verdict:
             progress=False,
             **{"budget": BUDGET} | options,
         )
-    except DatamorphicError as error:  # the system answers nothing
+    except SystemFailed as error:  # it answers nothing
         text = " ".join(str(error).split())
         failure = ViolatedRelation(name="answers", case=text)
-        return Verdict(release=version, headline=text, relations=(failure,), seconds=time.perf_counter() - start)
+        return Verdict(release=release, headline=text, relations=(failure,), seconds=time.perf_counter() - start)
     return Verdict(
-        release=version,
+        release=release,
         headline=report.headline,
         relations=tuple(
             ViolatedRelation(
@@ -210,7 +211,7 @@ def run_own_checks(bug: Bug) -> str:
     target, *parameters = bug.subject.split()
     values = dict(parameter.split("=", 1) for parameter in parameters)
     environment = install(read_releases()[bug.library, bug.faulty])
-    plain_values = {name: _parse_value(value) for name, value in values.items()}
+    plain_values = {name: parse_literal(value) for name, value in values.items()}
     command = [str(environment / "bin" / "python"), "-c", OWN_CHECKS, target, json.dumps(plain_values)]
     try:
         finished = subprocess.run(
@@ -221,10 +222,3 @@ def run_own_checks(bug: Bug) -> str:
         return "not run to the end"
     failures = f", {len(failed)} fail ({', '.join(failed)})" if failed else ""
     return f"{passed} pass{failures}"
-
-
-def _parse_value(text: str) -> Any:
-    try:
-        return json.loads(text.lower() if text in ("True", "False") else text)
-    except ValueError:
-        return text

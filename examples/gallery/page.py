@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from .bug import HERE, Bug, Row, Verdict, ViolatedRelation, read_bugs, read_list
+from .bug import HERE, Bug, BugVerdicts, Verdict, ViolatedRelation, read_bugs, read_list
 
 PAGE = Path(__file__).parents[2] / "docs" / "gallery.md"
 MAX_CASE_LINES = 16
@@ -14,7 +14,7 @@ INTRODUCTION = """# Bugs of released libraries
 
 <!-- Written by `make gallery`. Do not edit. -->
 
-Each row is a real bug of a released library. Nobody told datamorphic about it: the learner was checked with the relations that it must
+Each row is a real bug of a released library. datamorphic had no hint about it: the learner was checked with the relations that it must
 satisfy, on random training sets, and a distribution of SciPy with the relations of
 [`dm.relations_for`](guides/functions.md). The list was made from changelogs and issues before anything was run:
 wrong answers, crashes and NaN of fit, predict, scores, distributions and functions, for small inputs that the documentation allows.
@@ -28,15 +28,15 @@ To check a library of your own in two releases, see [Test another release](guide
 """
 
 
-def write_page(rows: Mapping[str, Row]) -> None:
+def write_page(rows: Mapping[str, BugVerdicts]) -> None:
     """Write docs/gallery.md from the verdicts on the bugs."""
     PAGE.write_text(build_page(rows), encoding="utf-8")
 
 
-def build_page(rows: Mapping[str, Row]) -> str:
+def build_page(rows: Mapping[str, BugVerdicts]) -> str:
     """Return the page as Markdown."""
     bugs = [bug for bug in read_bugs() if bug.name in rows]
-    found = [bug for bug in bugs if not bug.miss]
+    found_bugs = [bug for bug in bugs if not bug.miss]
     verdicts: list[Verdict] = [
         verdict for row in rows.values() for verdict in (row.faulty, row.fixed) if verdict is not None
     ]
@@ -58,10 +58,10 @@ def build_page(rows: Mapping[str, Row]) -> str:
     return "\n".join(
         [
             INTRODUCTION,
-            f"**{len(found)} of {len(bugs)}** bugs are found in the faulty release: what is violated there holds in the fixed "
+            f"**{len(found_bugs)} of {len(bugs)}** bugs are found in the faulty release: what is violated there holds in the fixed "
             f"one. {judged:,} cases of relations that must hold were judged; the slowest check took {slowest:.0f} s.\n",
-            _build_table(found, rows),
-            *(_build_section(bug, rows[bug.name]) for bug in found),
+            _build_table(found_bugs, rows),
+            *(_build_section(bug, rows[bug.name]) for bug in found_bugs),
             _build_list("Not found", "", missed_lines),
             _build_list(
                 "Other faults of the fixed releases",
@@ -80,7 +80,7 @@ def _build_list(heading: str, text: str, lines: list[str]) -> str:
     return "\n".join([f"## {heading}", "", *([text, ""] if text else []), *lines, ""]) if lines else ""
 
 
-def _build_table(bugs: list[Bug], rows: Mapping[str, Row]) -> str:
+def _build_table(bugs: list[Bug], rows: Mapping[str, BugVerdicts]) -> str:
     lines = ["| bug | library | found in | silent in | relation | violated | issue |", "|---|---|---|---|---|---|---|"]
     for bug in bugs:
         first = rows[bug.name].telling_relations[0]
@@ -98,7 +98,7 @@ def _format_share(relation: ViolatedRelation) -> str:
     return f"{relation.violated} of {relation.judged}" if relation.judged else "no answer"
 
 
-def _build_section(bug: Bug, row: Row) -> str:
+def _build_section(bug: Bug, row: BugVerdicts) -> str:
     first, *others = row.telling_relations
     also = f" Also violated: {', '.join(f'`{relation.name}`' for relation in others)}." if others else ""
     both = [f"`{name}`" for name in row.faulty.names if name in row.fixed_names]
@@ -125,7 +125,7 @@ def _build_current_section() -> str:
         "",
         facts["text"].strip(),
         "",
-        "| library | subject | what | smallest case | maintainers |",
+        "| library | subject | what | smallest case | known issue |",
         "|---|---|---|---|---|",
         *(
             f"| {row['library']} {row['release']} | `{row['subject']}` | {row['what']} | `{row['case']}` | {row['known']} |"

@@ -236,7 +236,7 @@ def test_all_verdicts_were_among_them():
     assert {verdict for item in seen.values() for verdict, *_ in item.values()} == {HOLDS, VIOLATED, INAPPLICABLE}
     _, (refused,), _ = examined(Moody(1), ["MR-3.1"], framed, 30, 1)
     fitted_on = {text.split(":")[0] for text in refused.messages if "not today" in text}
-    assert fitted_on == {"fit on the source data failed", "fit on the follow-up data failed"}
+    assert fitted_on == {"the learner failed on the source data", "the learner failed on the follow-up data"}
     _, (scaled,), _ = examined(NaiveBayes(), ["MR-0 subset"], tiny, 40, 1)
     assert any("smoothing" in text for text in scaled.messages)
 

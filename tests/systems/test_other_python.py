@@ -281,7 +281,7 @@ def test_functions_of_an_object_are_attributes():
         (f"python:{sys.executable} no_such_module:Tree", "ModuleNotFoundError: No module named 'no_such_module'"),
         (f"python:{sys.executable} sklearn.tree:DecisionTreeClassifier depth=3", "unexpected keyword argument 'depth'"),
         (f"python:{sys.executable} sklearn.tree:DecisionTreeClassifier depth", "'depth' in .* is not a parameter"),
-        (f"python:{sys.executable} math:sin digits=3", "math:sin is no learner, so it has no parameters"),
+        (f"python:{sys.executable} math:sin digits=3", "math:sin is not a learner, so it takes no parameters"),
     ],
 )
 def test_a_wrong_name_says_what_to_write(text, message):

@@ -923,7 +923,7 @@ def test_expected_failures_and_what_raises(run):
     result.assert_outcomes(xfailed=1, xpassed=2, failed=1, passed=1)
     result.stdout.fnmatch_lines(
         [
-            "*no answer to *: fit on the source data failed: ValueError: no way.",
+            "*no answer to *: the learner failed on the source data: ValueError: no way.",
             "XFAIL *FirstColumn()-MR-1.2* - it looks at one column",
         ]
     )

@@ -15,6 +15,7 @@ from ..space.points import Batch
 from ..space.space import Space
 from .base import Executor, ScoreRequest
 from .coerce import to_outputs
+from .other_python import OtherPythonFunction
 
 Floats = npt.NDArray[np.float64]
 FUNCTION, ARGUMENT = "function", "argument"  # the columns of a case, before the shape parameters
@@ -49,7 +50,9 @@ class Distribution(Executor):
 
     def __init__(self, model: Any, space: Space | None = None) -> None:
         self.model = model
-        self.name = str(getattr(model, "name", None) or model) if not _is_foreign(model) else repr(model)
+        self.name = (
+            str(getattr(model, "name", None) or model) if not isinstance(model, OtherPythonFunction) else repr(model)
+        )
         self.kind: Literal["continuous", "discrete"] = "continuous" if hasattr(model, "pdf") else "discrete"
         self.shapes = tuple(part.strip() for part in (model.shapes or "").split(",") if part.strip())
         functions = [*COMMON_FUNCTIONS, *DENSITIES[self.kind]]
@@ -136,7 +139,3 @@ class Distribution(Executor):
         if name not in self._functions:
             self._functions[name] = getattr(self.model, name)
         return self._functions[name]
-
-
-def _is_foreign(model: Any) -> bool:
-    return type(model).__module__.endswith("other_python")

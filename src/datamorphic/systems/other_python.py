@@ -74,8 +74,12 @@ def load_from_other_python(text: str) -> Any:
             f"{text!r} is not understood. Write the path of a Python or of its environment, then module:object, as in "
             "'python:/path/to/python sklearn.tree:DecisionTreeClassifier'."
         )
+    try:
+        parts = shlex.split(match["parameters"] or "")
+    except ValueError as error:
+        raise ModelError(f"The parameters in {text!r} cannot be read: {error}. Close every quotation mark.") from None
     parameters = {}
-    for part in shlex.split(match["parameters"] or ""):
+    for part in parts:
         name, sign, value = part.partition("=")
         if not sign or not name:
             raise ModelError(f"{part!r} in {text!r} is not a parameter. Write NAME=VALUE, as in max_depth=3.")
@@ -92,7 +96,7 @@ def _load_object(process: PythonProcess, target: str, parameters: Mapping[str, A
     if facts["learner"]:
         return OtherPythonLearner(process, target, parameters, facts)
     if parameters:
-        raise ModelError(f"{target} is no learner, so it has no parameters. Leave out {', '.join(parameters)}.")
+        raise ModelError(f"{target} is not a learner, so it takes no parameters. Leave out {', '.join(parameters)}.")
     return facts["value"] if "value" in facts else OtherPythonFunction(process, target, facts)
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-MAX_FITTED_MODELS = 8  # that stay in memory for later queries
+MAX_STORED_MODELS = 8  # fitted ones, and as many unfitted ones to copy, that stay in memory
 ARITHMETIC_ERRORS = ("LinAlgError", "ZeroDivisionError")
 REFUSALS = ("ValueError", "TypeError", "NotImplementedError", "CatBoostError")  # of arguments
 MAX_HEADER_BYTES = 1 << 30
@@ -42,7 +42,7 @@ TAGS = {
     "target": ("positive_only", "single_output"),
     "classifier": ("multi_class",),
 }
-DISTRIBUTIONS = {"sklearn": "scikit-learn", "imblearn": "imbalanced-learn", "scipy": "SciPy", "numpy": "NumPy"}
+LIBRARY_NAMES = {"sklearn": "scikit-learn", "imblearn": "imbalanced-learn", "scipy": "SciPy", "numpy": "NumPy"}
 
 
 # -- messages ------------------------------------------------------------------------------------------------------------
@@ -242,7 +242,7 @@ def _copy_prototype(target: str, parameters: "dict[str, Any]") -> Any:
         # parameters that are plain values need no copies of their own
         is_own = type(learner).__module__.partition(".")[0] == "sklearn"
         _prototypes[key] = learner, is_own and all(isinstance(value, PLAIN_TYPES) for value in values.values())
-        while len(_prototypes) > MAX_FITTED_MODELS:
+        while len(_prototypes) > MAX_STORED_MODELS:
             _prototypes.popitem(last=False)
     learner, is_plain = _prototypes[key]
     return copy.copy(learner) if is_plain else copy_learner(learner)
@@ -286,7 +286,7 @@ def describe(target: str, parameters: "dict[str, Any]") -> "dict[str, Any]":
         facts["fit"] = _list_arguments(learner.fit)
     package = sys.modules.get(module.partition(".")[0])
     name = module.partition(".")[0]
-    facts["library"] = DISTRIBUTIONS.get(name, name)
+    facts["library"] = LIBRARY_NAMES.get(name, name)
     facts["version"] = str(getattr(package, "__version__", ""))
     return facts
 
@@ -440,7 +440,7 @@ def _train_once(target: str, parameters: "dict[str, Any]", item: "dict[str, Any]
         model = model if result is None else result
     if key:
         _fitted[key] = model
-        while len(_fitted) > MAX_FITTED_MODELS:
+        while len(_fitted) > MAX_STORED_MODELS:
             _fitted.popitem(last=False)
     for name in item["ask"]:
         if name == "scores":
@@ -520,7 +520,7 @@ def is_refusal(error: BaseException) -> bool:
     if trace is None or not _is_raise_statement(trace):
         return False
     kinds = {kind.__name__ for kind in type(error).__mro__}
-    if not kinds.isdisjoint(ARITHMETIC_ERRORS):  # of a library of numbers they say nothing about the learner's data
+    if not kinds.isdisjoint(ARITHMETIC_ERRORS):  # raised by NumPy or SciPy they say nothing about the data
         return str(trace.tb_frame.f_globals.get("__name__")).split(".")[0] not in ("numpy", "scipy")
     return not kinds.isdisjoint(REFUSALS)
 

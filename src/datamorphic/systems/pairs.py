@@ -13,7 +13,7 @@ from .training import TrainingBatch
 
 
 class LearnerPair(Executor):
-    """Two learners as one system: the second is trained on the data that say so (`Training.for_second`)."""
+    """Two learners as one system: the second is trained on data marked (`Training.for_second`)."""
 
     def __init__(self, first: Learner, second: Learner) -> None:
         self.first, self.second = first, second

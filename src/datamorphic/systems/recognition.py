@@ -1,6 +1,6 @@
 """Recognise how a function or a model of another library is called, and what its answers mean.
 
-It is tried on a few rows: with a frame first, then with an array, then case by case. What works is kept. Rows of numbers in
+The system is tried on a few rows: with a frame first, then with an array, then case by case. What works is kept. Rows of numbers in
 its answers are read as scores of classes.
 """
 
@@ -68,7 +68,7 @@ class PredictFunction:
 
 
 def needs_recognition(system: Executor) -> bool:
-    """Tell whether a system does not say itself how it is called and what its answers are."""
+    """Return whether a system does not say itself how it is called and what its answers are."""
     if isinstance(system, Function | OnnxModel):
         return system.reading is None
     return isinstance(system, Estimator) and system.columns is None and system.width is None and system.labels is None
@@ -215,18 +215,18 @@ def _probe(
 
 
 def _answers_one(probe: Executor, sample: Batch) -> bool:
-    """Tell whether a system that failed on a batch answers its first row."""
+    """Return whether a system that failed on a batch answers its first row."""
     answer: AnswerOrError = probe.answers([sample.take(slice(0, 1))], False)[0]
     return isinstance(answer, Outputs)
 
 
 def _takes_features_by_name(system: Function, sample: Batch) -> bool:
-    """Tell whether the parameters of a function are named like the features, so that it takes one case at a time."""
+    """Return whether the parameters of a function are named like the features, so that it takes one case at a time."""
     return build_case_caller(system.function, list(sample.frame.columns)) is not system.function
 
 
 def _repeats_list(answer: Outputs) -> bool:
-    """Tell whether several cases got the same list of values."""
+    """Return whether several cases got the same list of values."""
     lists = answer.values.tolist() if answer.scores is None else answer.scores.tolist()
     return len(lists) > 1 and isinstance(lists[0], list | tuple) and all(item == lists[0] for item in lists)
 
@@ -261,6 +261,4 @@ def _suggest_classes(labels: Labels, truth: npt.NDArray[Any] | None) -> str:
     if {to_label_key(name) for name in names} <= {to_label_key(label) for label in labels} or len(names) > len(labels):
         return ""
     example = ", ".join(repr(name) for name in sorted(names, key=str)[:6])
-    return (
-        f" The labels of the data are others: name the classes in the order of the columns, as in classes=[{example}]."
-    )
+    return f" The labels of the data are different: name the classes in the order of the columns, as in classes=[{example}]."

@@ -44,8 +44,9 @@ class Training:
         The weight of each training row, for learners that support weights.
     seed_shift : int
         What a clusterer adds to its ``random_state``, to see whether its clusters depend on it.
-    query : {"together", "again", "alone", "backwards"}
-        How the fitted learner is queried: all test cases at once, at once for the second time, one by one, or last to first.
+    query : QueryForm
+        How the learner is fitted and queried: with all test cases at once, at once for the second time, one by one, last to
+        first, after a fit to other labels, as frames, or with scores or probabilities that are checked.
     parameters : tuple of (name, value)
         Parameters of the learner that are set before it is fitted.
     for_second : bool

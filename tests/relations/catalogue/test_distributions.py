@@ -207,6 +207,6 @@ def test_facts_are_parsed():
     assert parse_constraint("a + b + c > 0").function(frame).tolist() == [True, False]
     assert parse_constraint("a <= b").function(frame).tolist() == [True, False]
     for wrong in (lambda: parse_range("a tall"), lambda: parse_constraint("a ~ b")):
-        with pytest.raises(DataError, match="Expected"):
+        with pytest.raises(DataError, match="Write"):
             wrong()
     assert DistributionRow(name="x", kind="discrete").ranges == {}

@@ -176,7 +176,7 @@ def test_answers_that_change_from_fit_to_fit_are_not_compared():
 
     report = check(KNeighborsClassifier(3), Guessing(3), relations="refit")
     assert "answers cannot be compared" in report.headline
-    assert "gives other answers when it is fitted again" in report.describe()
+    assert "gives different answers when it is fitted again" in report.describe()
 
 
 @pytest.mark.parametrize("learner", [KMeans(2, n_init=1, random_state=0), StandardScaler()])

@@ -456,7 +456,7 @@ def test_missing_values_and_labels():
     assert not refused.passed
     assert refused.headline == "nothing could be judged: 20 cases without an answer"
     (message,) = entry(refused, "MR-1.2").messages
-    assert message.startswith("fit on the source data failed: ValueError: Input X contains NaN")
+    assert message.startswith("the learner failed on the source data: ValueError: Input X contains NaN")
     data = NUMBERS.assign(y=NUMBERS["y"].where(NUMBERS["x"] > 0))
     assert check(KNN(1), data, ["MR-1.2"], "y", rows=10).passed  # rows without a label are left out
 
@@ -524,7 +524,7 @@ def test_errors_of_a_learner_are_counted():
     assert 10 < order.undefined == added.undefined
     assert not order.violated
     assert added.violated  # with one row more, others make it fail
-    assert order.messages["fit on the source data failed: RuntimeError: no threes"] == order.undefined
+    assert order.messages["the learner failed on the source data: RuntimeError: no threes"] == order.undefined
     assert (
         report.table["holds"] + report.table["undefined"] + report.table["inapplicable"] == [60, 60 - added.violated]
     ).all()
@@ -565,7 +565,7 @@ def test_a_learner_that_hangs_or_crashes_is_reported(hang_clock):
     assert report.table["holds"].tolist() == [1, 1, 0, 0]
     assert report.table["undefined"].tolist() == [0, 0, 1, 0]
     (hung,) = entry(report, "MR-3.2").messages
-    assert hung == "fit on the follow-up data failed: it did not answer 1 row within 1 s"
+    assert hung == "the learner failed on the follow-up data: it did not answer 1 row within 1 s"
     assert report.table["violated"].tolist() == [0, 0, 0, 1]
     assert "its process ended while it answered 1 row" in report.violations["after"][0]
 

@@ -484,14 +484,14 @@ class Broken(Learner):
 def test_learners_that_fail_are_undefined(data, where, error):
     outcome = check(Broken(where, error), "MR-0", data)
     assert outcome.count(UNDEFINED) == len(data.t)
-    assert outcome.message.startswith(f"fit on the source data failed: {type(error).__name__}")
+    assert outcome.message.startswith(f"the learner failed on the source data: {type(error).__name__}")
     assert "\n" not in outcome.message
 
 
 def test_cases_with_answers_are_judged_although_others_fail(data):
     outcome = check(Broken("names", KeyError("no such label")), "label renaming", data)
     assert outcome.count(UNDEFINED) == len(data.t)
-    assert outcome.message == "fit on the follow-up data failed: KeyError: 'no such label'"
+    assert outcome.message == "the learner failed on the follow-up data: KeyError: 'no such label'"
     refusal = check(Broken("names", ValueError("no such label")), "label renaming", data)
     assert refusal.count(INAPPLICABLE) == len(data.t)
     assert refusal.message == "the learner refuses the follow-up data: ValueError: no such label"

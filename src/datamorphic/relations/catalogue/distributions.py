@@ -107,7 +107,7 @@ def parse_constraint(text: str) -> Rule:
     """Return a comparison of a column, or of a sum of columns, with a column or a number."""
     match = _CONSTRAINT.fullmatch(text)
     if match is None:
-        raise DataError(f"{text!r} is no constraint. Expected one such as a - b > 0 or n <= M.")
+        raise DataError(f"{text!r} is not a constraint. Write one such as a - b > 0 or n <= M.")
     left, relation, right = match.groups()
     terms = [("-" if term.startswith("-") else "+", term.lstrip("+- ")) for term in re.findall(r"[+-]? ?\w+", left)]
 
@@ -126,7 +126,9 @@ def parse_range(text: str) -> tuple[str, NumberRange]:
     try:
         low, high = float(words[0]), float(words[1])
     except (IndexError, ValueError):
-        raise DataError(f"{text!r} is no range. Expected a name and {', '.join(RANGES)}, or two limits.") from None
+        raise DataError(
+            f"{text!r} is not a range. Write a name and one of {', '.join(RANGES)}, or a name and two limits."
+        ) from None
     if "halves" in words:  # relations of parameters to each other matter, such as a whole difference
         halves = tuple(value / 2 for value in range(math.ceil(2 * low), math.floor(2 * high) + 1))
         return name, NumberRange(low, high, special=halves, special_share=0.6)
@@ -183,14 +185,17 @@ def find_facts(system: Distribution) -> DistributionRow:
     name = str(getattr(system.model, "name", ""))
     row = read_distributions().get(name)
     if row is not None and not row.cases:
-        raise ModelError(f"{name} cannot be checked by itself: it {row.note}. Give relations of your own.")
+        raise ModelError(
+            f"There are no relations for {name}: it {row.note}. Pass your own: dm.check(model, relations=[...])."
+        )
     if row is not None and tuple(row.ranges) == system.shapes:
         return row
     shapes = []
     for info in getattr(system.model, "_shape_info", list)():
         kind = "whole" if info.integrality else "real" if info.domain[0] < 0 else "positive"
         low, high = (float(limit) for limit in info.domain)
-        limits = f"{max(low, -1e3)} {min(high, 1e3)}" + " whole" * bool(info.integrality)
+        suffix = " whole" if info.integrality else ""
+        limits = f"{max(low, -1e3)} {min(high, 1e3)}{suffix}"
         shapes.append(f"{info.name} {limits if np.isfinite([low, high]).all() else kind}")
     if len(shapes) != len(system.shapes):
         shapes = [f"{shape} positive" for shape in system.shapes]
@@ -480,16 +485,18 @@ def _relate_density() -> dict[str, PatternRelation]:
     """Return the relations between density and cdf."""
     rules = [np.polynomial.legendre.leggauss(count) for count in NODES]
 
-    def measure(x: Floats) -> Floats:
+    def compute_length(x: Floats) -> Floats:
         return np.asarray(INTERVAL_SHARE * np.maximum(np.abs(x), 1e-6))
 
     def list_calls(case: Frame, x: Floats, y: Floats) -> list[tuple[str, Any]]:
         places = [*(node for nodes, _ in rules for node in nodes), -1, 1]
-        return [("cdf", x + measure(x)), *(("pdf", x + measure(x) * (1 + place) / 2) for place in places)]
+        return [("cdf", x + compute_length(x)), *(("pdf", x + compute_length(x) * (1 + place) / 2) for place in places)]
 
     def integrate(x: Floats, start: Floats, end: Floats, *densities: Floats) -> tuple[Any, Any]:
         parts = np.split(np.array(densities), [NODES[0], sum(NODES)])
-        rough, fine = (measure(x) / 2 * (weights @ part) for (_, weights), part in zip(rules, parts, strict=False))
+        rough, fine = (
+            compute_length(x) / 2 * (weights @ part) for (_, weights), part in zip(rules, parts, strict=False)
+        )
         agree = np.abs(rough - fine) <= QUADRATURE_AGREEMENT * np.abs(fine)
         agree &= (np.min(densities, axis=0) > 0) & (
             np.max(densities, axis=0) <= MAX_DENSITY_RATIO * np.min(densities, axis=0)
@@ -503,7 +510,12 @@ def _relate_density() -> dict[str, PatternRelation]:
     return {
         "integral": Calls(calls=list_calls) >> equal(integrate),
         "scale": Calls(calls=enlarge)
-        >> equal(lambda x, cdf, larger, pdf, low: (np.stack([cdf, pdf], axis=1), np.stack([larger, 4 * low], axis=1))),
+        >> equal(
+            lambda x, cdf, scaled_cdf, pdf, scaled_pdf: (
+                np.stack([cdf, pdf], axis=1),
+                np.stack([scaled_cdf, 4 * scaled_pdf], axis=1),
+            )
+        ),
     }
 
 

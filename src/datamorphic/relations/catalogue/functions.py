@@ -43,6 +43,11 @@ class FunctionRow:
     absolute: float = 0.0
     why: str
 
+    @property
+    def name(self) -> str:
+        """The name of the relation, with that of the function once."""
+        return f"{self.function}.{self.relation.removeprefix(self.function + ' ')}"
+
 
 class Formula(NamedTuple):
     """Changes of the arguments, and the terms that add up to 0, as shares of the sum of their sizes."""
@@ -77,8 +82,8 @@ def _quadruple(case: Case) -> dict[str, Floats]:
     return {name: 4 * values for name, values in case.items()}
 
 
-def _homogeneous(power: float) -> Formula:
-    return Formula((_quadruple,), lambda c, y: (y[0], -y[1] * 4.0**power))
+def _build_homogeneous_formula(degree: float) -> Formula:
+    return Formula((_quadruple,), lambda c, y: (y[0], -y[1] * 4.0**-degree))
 
 
 def _to_complex(c: Case) -> Any:
@@ -104,11 +109,12 @@ def _gamma_term(c: Case) -> Floats:
     return np.exp(c["a"] * np.log(c["x"]) - c["x"] - logarithms)
 
 
-def _sort(name: str) -> Formula:
+def _build_rising_formula(name: str) -> Formula:
     return Formula((_raise_argument(name),), lambda c, y: (y[0], -y[1]), at_most=True)
 
 
-#: terms that add up to 0, by the name of the relation; `c` are the arguments, `y` the answers, that of the case first
+#: terms that add up to 0, by the name of the relation; `c` are the arguments, `y` the answers, that of the case
+#: first; pairs such as 1.0, -1.0 cancel and only enlarge the size that the sum is compared with
 FORMULAS: dict[str, Formula] = {
     "odd": Formula((_negate,), lambda c, y: (y[0], y[1])),
     "even": Formula((_negate,), lambda c, y: (y[0], -y[1])),
@@ -116,15 +122,15 @@ FORMULAS: dict[str, Formula] = {
     "complement": Formula((_negate,), lambda c, y: (y[0], y[1], -1.0)),
     "complement to 2": Formula((_negate,), lambda c, y: (y[0], y[1], -2.0)),
     "negated complement": Formula((_complement,), lambda c, y: (y[0], y[1])),
-    "rises": _sort("x"),
-    "ncfdtr rises": _sort("f"),
-    "nctdtr rises": _sort("t"),
+    "rises": _build_rising_formula("x"),
+    "ncfdtr rises": _build_rising_formula("f"),
+    "nctdtr rises": _build_rising_formula("t"),
     "falls": Formula((_raise_argument(),), lambda c, y: (y[1], -y[0]), at_most=True),
     "swapped": Formula((lambda c: {"a": c["b"], "b": c["a"]},), lambda c, y: (y[0], -y[1])),
-    "homogeneous 1/2": _homogeneous(0.5),
-    "homogeneous 3/2": _homogeneous(1.5),
-    "homogeneous -1/2": _homogeneous(-0.5),
-    "homogeneous -1": _homogeneous(-1),
+    "homogeneous -1/2": _build_homogeneous_formula(-0.5),
+    "homogeneous -3/2": _build_homogeneous_formula(-1.5),
+    "homogeneous 1/2": _build_homogeneous_formula(0.5),
+    "homogeneous 1": _build_homogeneous_formula(1),
     "gamma recurrence": Formula((_move(x=1),), lambda c, y: (y[1], -c["x"] * y[0])),
     "gamma reflection": Formula((_complement,), lambda c, y: (y[0] * y[1] * np.sin(np.pi * c["x"]), -np.pi)),
     "rgamma recurrence": Formula((_move(x=1),), lambda c, y: (y[0], -c["x"] * y[1])),
@@ -246,7 +252,7 @@ def find_function_name(model: Any) -> str:
 def build_function_relations(name: str) -> dict[str, FunctionRelation]:
     """Return the relations of a function by name."""
     rows = read_functions()[name]
-    return {f"{name}.{row.relation}": _build_relation(row) for row in rows}
+    return {row.name: _build_relation(row) for row in rows}
 
 
 def _build_relation(row: FunctionRow) -> FunctionRelation:
@@ -260,7 +266,7 @@ def _build_relation(row: FunctionRow) -> FunctionRelation:
 
     sides: dict[str, Any] = {"at_most" if formula.at_most else "equal": compare}
     return FunctionRelation(
-        name=f"{row.function}.{row.relation}",
+        name=row.name,
         statement=row.statement,
         domain=dict(map(parse_range, row.domain)),
         constraints=[parse_constraint(text).function for text in row.constraints],
@@ -294,7 +300,7 @@ def relations_for(model: Any) -> dict[str, SystemRelation]:
     --------
     >>> import scipy.special
     >>> list(relations_for(scipy.special.kv))
-    ['kv.kv recurrence', 'kv.even in v']
+    ['kv.recurrence', 'kv.even in v']
     """
     if isinstance(model, str):
         model = load_model(model)

@@ -104,12 +104,12 @@ def _to_plain(values: Sequence[Any]) -> Any:
 class AnswerRecord:
     """The answers of one system by the content of their inputs, and how those of another system compare."""
 
-    compared: int = 0
-    compared_scores: int = 0
-    rounded: int = 0  # answers that differ in the last bits only
+    answer_count: int = 0
+    score_count: int = 0
+    rounding_count: int = 0  # answers that differ in the last bits only
     one_sided: dict[str, int] = field(default_factory=dict)  # cases that only one answers, by which one and why not
-    differing: list[Batch | Training] = field(default_factory=list)
-    scored: list[Batch | Training] = field(default_factory=list)  # the same answers with different scores
+    different_answers: list[Batch | Training] = field(default_factory=list)
+    different_scores: list[Batch | Training] = field(default_factory=list)  # of the same answers
     _answers: dict[bytes, Outputs] = field(default_factory=dict)
 
     MAX_MESSAGES: ClassVar[int] = 6
@@ -149,20 +149,20 @@ class AnswerRecord:
         first, second = first.take(both), second.take(both)
         pair = [replace(outputs, values=_to_plain(outputs.values.tolist())) for outputs in (first, second)]
         same = pair[0].same(pair[1], SCORE_TOLERANCE)
-        self.compared += len(same)
-        self.rounded += int((same & ~pair[0].same(pair[1])).sum())
+        self.answer_count += len(same)
+        self.rounding_count += int((same & ~pair[0].same(pair[1])).sum())
         rows = np.flatnonzero(both)
         if not same.all():
-            self.differing.append(_take_cases(part, rows[~same]))
+            self.different_answers.append(_take_cases(part, rows[~same]))
         scores = _get_scores(first, second)
         if scores is not None:
             has_scores = ~np.isnan(scores).all(axis=2).any(axis=0)
             close = np.isclose(scores[0], scores[1], rtol=SCORE_TOLERANCE, atol=SCORE_TOLERANCE, equal_nan=True).all(
                 axis=1
             )
-            self.compared_scores += int(has_scores.sum())
+            self.score_count += int(has_scores.sum())
             if (scores_differ := same & has_scores & ~close).any():
-                self.scored.append(_take_cases(part, rows[scores_differ]))
+                self.different_scores.append(_take_cases(part, rows[scores_differ]))
 
 
 def _list_parts(system: Executor, batch: Batch) -> Iterator[tuple[bytes, Batch | Training, Any]]:
@@ -249,7 +249,7 @@ def check_other(
         other.learner.inputs = subject.learner.inputs  # the same, also where the other accepts more
         if not execution.counter.interrupted and not other.learner.is_repeatable():
             notes.append(f"{other.name}: {other.learner.accept_unrepeatable()}")
-            obstacle = obstacle or f"{other.name} gives other answers when it is fitted again"
+            obstacle = obstacle or f"{other.name} gives different answers when it is fitted again"
     if not execution.counter.interrupted:
         with record.listen(other, is_second=True):
             run_sessions(other, execution.remaining_budget.scale(OTHER_BUDGET_SHARE))
@@ -268,13 +268,16 @@ def _build_against(
     comparisons: list[AnswerComparison] = []
 
     def drive(flow: Flow[Any], system: Executor, /, **details: Any) -> Any:
-        if execution.counter.interrupted:  # what is asked from now on is not what a resumed run asks
+        if execution.counter.interrupted:  # a resumed run would ask otherwise, so nothing more is stored
             raise Interrupted("interrupted")
         return execution.drive(flow, system, **details)
 
     if not obstacle:
-        nouns = [("answers", record.differing, record.compared), ("scores", record.scored, record.compared_scores)]
-        for noun, parts, compared in nouns[: 1 + bool(record.compared_scores)]:
+        nouns = [
+            ("answers", record.different_answers, record.answer_count),
+            ("scores", record.different_scores, record.score_count),
+        ]
+        for noun, parts, compared in nouns[: 1 + bool(record.score_count)]:
             trainings = [part for part in parts if isinstance(part, Training)]
             points = [part for part in parts if isinstance(part, Points)]
             candidates = sum(len(part) for part in parts)
@@ -284,22 +287,27 @@ def _build_against(
                     comparison = _judge_trainings(subject, other, comparison, trainings, drive, shrink)
                 elif points:
                     comparison = _judge_points(subject, other, comparison, points, drive, shrink)
-            if noun == "answers" and record.rounded:
-                set_aside = {**comparison.set_aside, LAST_BITS: comparison.set_aside.get(LAST_BITS, 0) + record.rounded}
+            if noun == "answers" and record.rounding_count:
+                set_aside = {
+                    **comparison.set_aside,
+                    LAST_BITS: comparison.set_aside.get(LAST_BITS, 0) + record.rounding_count,
+                }
                 comparison = replace(comparison, set_aside=set_aside)
             comparisons.append(comparison)
     outcomes = [outcome for session in other.sessions for outcome in session.outcomes]
     return Against(
         subject=other.name,
         entries=[RelationResult.from_outcome(outcome, 0) for outcome in outcomes],
-        only_with_gaps=_list_relations_about_gaps([one.learner for one in (subject, other) if one.learner is not None]),
+        only_with_missing_values=_list_relations_about_missing_values(
+            [one.learner for one in (subject, other) if one.learner is not None]
+        ),
         comparisons=comparisons,
         one_sided=dict(record.one_sided) if not obstacle else {},
         obstacle=obstacle,
     )
 
 
-def _list_relations_about_gaps(sessions: Sequence[LearnerSession]) -> list[str]:
+def _list_relations_about_missing_values(sessions: Sequence[LearnerSession]) -> list[str]:
     """Return the relations that learners violate where values are missing, and nowhere else."""
     inputs_by_relation: dict[str, set[int]] = {}
     for session in sessions:
@@ -307,8 +315,10 @@ def _list_relations_about_gaps(sessions: Sequence[LearnerSession]) -> list[str]:
             inputs_by_relation.setdefault(outcome.name, set()).update(case.input for case in outcome.violations)
     inputs = sessions[0].inputs if sessions else None
     numbers = set().union(*inputs_by_relation.values())
-    gaps = {number for number in numbers if inputs is not None and inputs.draw_training(number).has_missing_values}
-    return [name for name, numbers in inputs_by_relation.items() if numbers and numbers <= gaps]
+    incomplete = {
+        number for number in numbers if inputs is not None and inputs.draw_training(number).has_missing_values
+    }
+    return [name for name, numbers in inputs_by_relation.items() if numbers and numbers <= incomplete]
 
 
 def _judge_trainings(
@@ -364,7 +374,7 @@ def _judge_trainings(
         comparison,
         examined=int(outcomes[0].counts.sum()),
         confirmed=len(confirmed),
-        with_gaps=sum(training.has_missing_values for training in sets),
+        with_missing_values=sum(training.has_missing_values for training in sets),
         set_aside=set_aside,
         example=example,
         complete=all(outcome.complete for outcome in outcomes),
@@ -377,7 +387,7 @@ def _judge(
     """Return a session that has judged whether both learners give the same answers, or scores, on training sets."""
     assert subject.learner is not None
     assert other.learner is not None
-    relation: LearnerRelation = _OtherLearner() >> (SameClusters() if subject.learner.clusters else _SameAnswers())
+    relation: LearnerRelation = _OtherLearner() >> (SameClusters() if subject.learner.is_clusterer else _SameAnswers())
     relation = relation.named(f"the same {noun}")
     strictness: Strictness = "score_exact" if noun == "scores" else "class_exact"
     requirement = replace(may_fail(f"{subject.name} and {other.name} need not agree"), strictness=strictness)

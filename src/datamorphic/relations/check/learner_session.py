@@ -64,7 +64,7 @@ class LearnerSession(CheckSession[LearnerRelationOutcome, LearnerViolation]):
 
     def __post_init__(self) -> None:
         self.subject = LearnerSubject(self.learner, self.like)
-        self.clusters = any(not outcome.relation.labelled for outcome in self.outcomes)
+        self.is_clusterer = any(not outcome.relation.labelled for outcome in self.outcomes)
         self._judged_outcomes = self.outcomes
         self._systems: dict[int, Executor] = {}  # by seed; reused, so that their processes stay alive
 
@@ -72,13 +72,13 @@ class LearnerSession(CheckSession[LearnerRelationOutcome, LearnerViolation]):
         """Draw random training sets of at most `max_rows` rows, "random" or "mixed" ones; return what they are in words."""
         refuse_many_rows("check", "rows", max_rows, RANDOM_ATTRIBUTE_COUNT)
         run_flow = partial(self._drive, budget=None)
-        if data == MIXED_DATA and not self.clusters:
+        if data == MIXED_DATA and not self.is_clusterer:
             mixed_sampler = make_mixed_sampler(self.learner, max_rows, run_flow)
             self.inputs = replace(self.inputs, draw=mixed_sampler, cases=CASES_PER_MIXED_SET)
             return describe_mixed_data(mixed_sampler)
-        sampler = make_random_sampler(self.learner, max_rows=max_rows, run_flow=run_flow, clusters=self.clusters)
+        sampler = make_random_sampler(self.learner, max_rows=max_rows, run_flow=run_flow, clusters=self.is_clusterer)
         self.inputs = replace(self.inputs, draw=sampler)
-        return describe_random_groups(self.learner, max_rows) if self.clusters else describe_random_data(max_rows)
+        return describe_random_groups(self.learner, max_rows) if self.is_clusterer else describe_random_data(max_rows)
 
     def vary_parameters(self) -> str:
         """Draw training sets for other values of the learner's parameters, too; return what they are in words."""
@@ -91,16 +91,16 @@ class LearnerSession(CheckSession[LearnerRelationOutcome, LearnerViolation]):
 
         Partitions have no distribution, so only the fit to the same rows is judged.
         """
-        cause = "when it is fitted again on the same data, and it has no random_state to fix"
-        if self.clusters:
+        condition = "when it is fitted again on the same data, and it has no random_state to fix"
+        if self.is_clusterer:
             self._judged_outcomes = [outcome for outcome in self.outcomes if outcome.name == FITTED_AGAIN]
             for outcome in self.outcomes:
                 outcome.complete = outcome.name != FITTED_AGAIN
-            return f"This clusterer gives other clusters {cause}. No other relation can be judged."
+            return f"This clusterer gives different clusters {condition}. No other relation can be judged."
         for outcome in self.outcomes:
             if outcome.relation.name != "refit" and not outcome.statistical:
                 outcome.judging = replace(outcome.judging, strictness="class_stat")
-        return f"This learner gives other labels {cause}. Labels are judged by their distribution."
+        return f"This learner gives different labels {condition}. Labels are judged by their distribution."
 
     def run(self, **details: Any) -> None:
         """Check all relations on as many inputs as the budget allows; `details` are further options of `drive`."""
@@ -136,7 +136,7 @@ class LearnerSession(CheckSession[LearnerRelationOutcome, LearnerViolation]):
 
     def is_repeatable(self) -> bool:
         """Return whether the learner gives the same labels when fitted again."""
-        relation = CLUSTER_RELATIONS[FITTED_AGAIN] if self.clusters else LEARNER_RELATIONS["refit"]
+        relation = CLUSTER_RELATIONS[FITTED_AGAIN] if self.is_clusterer else LEARNER_RELATIONS["refit"]
         (refit,) = prepare_outcomes([relation], {relation.name: must_hold("")}, self.inputs.seed)
         small_source = replace(self.inputs, count=min(REPEATABILITY_INPUTS, self.inputs.count))
         self._drive(check_in_waves([refit], self.subject, small_source))
@@ -147,7 +147,7 @@ class LearnerSession(CheckSession[LearnerRelationOutcome, LearnerViolation]):
         system = self._systems.get(seed)
         if system is None:
             learners = [self.learner] if self.other is None else [self.learner, self.other]
-            systems = [make_system(learner, seed, clusters=self.clusters) for learner in learners]
+            systems = [make_system(learner, seed, clusters=self.is_clusterer) for learner in learners]
             system = self._systems[seed] = systems[0] if self.other is None else LearnerPair(*systems)
         # no cache and no second query: relations find out themselves whether labels repeat
         return self.drive(flow, system, recheck=0, alive=True, cache=None, **details)

@@ -362,7 +362,7 @@ def _describe_kind(subject: CheckSubject) -> str:
     if subject.learner is None:
         return "a model that is queried"
     kind = subject.learner.subject.traits.kind
-    if subject.learner.clusters:
+    if subject.learner.is_clusterer:
         kind = "clusterer"
     elif subject.learner.subject.is_regression:
         kind = "regressor"

@@ -31,7 +31,7 @@ PURPOSES = {
 }
 MAX_VIOLATIONS_IN_DOCUMENT = 1_000
 MAX_CHANCE = 0.001  # of a difference between two violation rates of a hypothesis that counts
-MIN_GAP_SHARE = 0.5  # of different answers, from which missing values are named as what they have in common
+MIN_MISSING_SHARE = 0.5  # of different answers, from which missing values are named as what they have in common
 MAX_TIE_SHARE = 0.1  # of judged and tied cases; if ties decide more of them, that is a finding of its own
 
 
@@ -186,7 +186,8 @@ class AnswerComparison:
     """How often two systems answer the same inputs differently.
 
     `candidates` are the cases whose answers differ, of `compared` ones. Those `examined` were asked again, and `confirmed` unless
-    they were `set_aside`: a tie, the random state or the last bits explain them. `with_gaps` of the confirmed ones have missing values.
+    they were `set_aside`: a tie, the random state or the last bits explain them. `with_missing_values` are those
+    of the confirmed ones that have missing values.
     """
 
     noun: str  # "answers" or "scores"
@@ -194,7 +195,7 @@ class AnswerComparison:
     candidates: int = 0
     examined: int = 0
     confirmed: int = 0
-    with_gaps: int = 0
+    with_missing_values: int = 0
     set_aside: Mapping[str, int] = field(default_factory=dict)
     example: LearnerViolation | ModelViolation | None = None
     complete: bool = True
@@ -218,9 +219,13 @@ class AnswerComparison:
             count = sum(self.set_aside.values())
             return f"the {self.noun} are the same in {cases}" + (f" ({count:,} differences set aside)" if count else "")
         text = f"{only}the {self.noun} differ in {format_percent(self.share)} of {cases}"
-        if self.with_gaps <= MIN_GAP_SHARE * self.confirmed:
+        if self.with_missing_values <= MIN_MISSING_SHARE * self.confirmed:
             return text
-        share = "all" if self.with_gaps == self.confirmed else format_percent(self.with_gaps / self.confirmed)
+        share = (
+            "all"
+            if self.with_missing_values == self.confirmed
+            else format_percent(self.with_missing_values / self.confirmed)
+        )
         return f"{text}, {share} of them with missing values"
 
     def format_set_aside(self) -> str:
@@ -229,7 +234,16 @@ class AnswerComparison:
 
     def to_json(self) -> dict[str, Any]:
         """Return the comparison as a JSON-serialisable dict."""
-        names = ("compared", "candidates", "examined", "confirmed", "differing", "share", "with_gaps", "complete")
+        names = (
+            "compared",
+            "candidates",
+            "examined",
+            "confirmed",
+            "differing",
+            "share",
+            "with_missing_values",
+            "complete",
+        )
         example = None if self.example is None else _example_to_json(self.example)
         return {**{name: getattr(self, name) for name in names}, "set_aside": dict(self.set_aside), "example": example}
 
@@ -248,7 +262,7 @@ class Against:
     subject: str
     entries: Sequence[RelationResult]
     comparisons: Sequence[AnswerComparison] = ()  # of answers, and of scores
-    only_with_gaps: Sequence[str] = ()  # the relations that are violated only where values are missing
+    only_with_missing_values: Sequence[str] = ()  # the relations that are violated only where values are missing
     one_sided: Mapping[str, int] = field(default_factory=dict)  # cases that only one of both answers, by the reason
     obstacle: str = ""  # why answers cannot be compared
 
@@ -258,7 +272,7 @@ class Against:
         return [f"the different {comparison.noun}" for comparison in self.comparisons if not comparison.complete]
 
     def list_changes(self, entries: Sequence[RelationResult]) -> tuple[list[EntryPair], list[EntryPair]]:
-        """Return the relations that hold in this system only, and those that hold in the other one only; necessary ones first.
+        """Return the relations violated in this system only, and those violated in the other one only; necessary ones first.
 
         Of hypotheses, those whose violation rates differ by more than chance explains.
         """
@@ -279,8 +293,8 @@ class Against:
                 entry = pairs[0].here
                 change = f" ({split_statement(entry.says)[0]})" if entry.says else ""
                 more = f" and {pluralise(len(pairs) - 1, 'more relation')}" if len(pairs) > 1 else ""
-                gaps = all(pair.here.relation in self.only_with_gaps for pair in pairs)
-                where = ", where values are missing" if gaps else ""
+                has_missing_values = all(pair.here.relation in self.only_with_missing_values for pair in pairs)
+                where = ", where values are missing" if has_missing_values else ""
                 parts.append(f"{entry.relation}{change}{more} violated {place}{where}")
         if not parts:
             parts.append(f"no relation holds in only one of this and {self.subject}")
@@ -302,7 +316,7 @@ class Against:
             "violated_there_only": [pair.here.relation for pair in gained],
             "relations": [_entry_to_json(entry) for entry in self.entries],
             **{comparison.noun: comparison.to_json() for comparison in self.comparisons},
-            "only_with_gaps": list(self.only_with_gaps),
+            "only_with_missing_values": list(self.only_with_missing_values),
             "one_sided": dict(self.one_sided),
             "obstacle": self.obstacle,
         }

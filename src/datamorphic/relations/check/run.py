@@ -59,7 +59,7 @@ def check(options: CheckOptions, execution: Execution[CheckSubject]) -> CheckRep
             data_text += f"; {learner_session.vary_parameters()}"
         if not learner_session.is_repeatable():
             notes.append(learner_session.accept_unrepeatable())
-            obstacle = f"{subject.name} gives other answers when it is fitted again"
+            obstacle = f"{subject.name} gives different answers when it is fitted again"
         if execution.session is not None:
             earlier_violations = EarlierViolations.replay(execution, learner_session)
     against = None

@@ -19,6 +19,9 @@ MAX_ITERATION_SHARE = 0.5  # of those allowed, within which a solver must come n
 MIN_MARGIN = 0.1  # between the log-odds of two classes, below which the solver is not sure
 SINGLE_EPSILON = 1e-6  # relative distance from a threshold below which rounding in single precision may decide
 _FLAGS_REASON = "booleans and categories are not mapped like the numbers"
+_THRESHOLD_REASON = "a value of the case may lie exactly on a threshold, and rounding moves both"
+_REFUSAL_REASON = "the learner refuses these data"
+_SINGLE_PRECISION_REASON = "values are compared in single precision, and values closer than 1e-7 are never split"
 _PRECISION_REASON = "the numbers are far from zero and close together, so floating-point precision does not suffice"
 
 
@@ -42,11 +45,11 @@ def _exempt_splits(relation: str, model: EstimatorParameters, data: Training) ->
     if relation == "weights" and np.isnan(data.numbers).any():
         return "a missing value may go to the child with the most rows, not the most weight"
     if relation in ("MR-0", "MR-1.1", "MR-3.1", "sparse") and _is_imprecise(data, 1e3, 1e-3):
-        return "values are compared in single precision, and values closer than 1e-7 are never split"
+        return _SINGLE_PRECISION_REASON
     if relation == "MR-1.1" and _has_conflicting_copies(data):
         return "equal rows have different labels, and a leaf with tied classes answers the label that sorts first"
     if relation in ("MR-0", SCALING_UNDONE) and _has_case_between(data):
-        return "a value of the case may lie exactly on a threshold, and rounding moves both"
+        return _THRESHOLD_REASON
     return ""
 
 
@@ -64,7 +67,7 @@ def _exempt_logistic(relation: str, model: EstimatorParameters, data: Training) 
         try:
             fits = [part.fit(rows, data.y, data.weights) for part in (learner, exact)]
         except (TypeError, ValueError):
-            return "the learner refuses these data"
+            return _REFUSAL_REASON
     margins = [np.sort(fit.decision_function(cases).reshape(len(cases), -1), axis=1) for fit in fits]
     gaps = [np.abs(m[:, 0]) if m.shape[1] == 1 else m[:, -1] - m[:, -2] for m in margins]
     if max(fits[0].n_iter_) >= MAX_ITERATION_SHARE * model.max_iter or min(map(np.min, gaps)) < MIN_MARGIN:
@@ -79,11 +82,7 @@ def _exempt_regression_trees(relation: str, model: EstimatorParameters, data: Tr
         return "the targets are no whole numbers, so sums in another order are rounded differently"
     if model.max_features not in (None, 1.0) and relation != "sample order":
         return "columns are drawn at random"
-    return _exempt_splits(relation, model, data) or (
-        "values are compared in single precision, and values closer than 1e-7 are never split"
-        if _is_imprecise(data, 1e3, 1e-3)
-        else ""
-    )
+    return _exempt_splits(relation, model, data) or (_SINGLE_PRECISION_REASON if _is_imprecise(data, 1e3, 1e-3) else "")
 
 
 def _exempt_linear_regression(relation: str, model: EstimatorParameters, data: Training) -> str:
@@ -107,14 +106,14 @@ def _compute_spectrum(data: Training) -> Floats:
     if data.weights is not None:
         rows = rows[data.weights > 0]
     if not np.isfinite(rows).all() or rows.shape[1] < data.x.shape[1]:
-        return np.array([MAX_SINGULAR_SHARE / 10])
+        return np.array([MAX_SINGULAR_SHARE / 10])  # unknown: as if columns nearly depended on each other
     values = np.linalg.svd(rows - rows.mean(axis=0), compute_uv=False)
     return np.asarray(values / max(values.max(initial=0), np.finfo(np.float64).tiny))
 
 
 def _exempt_histograms(relation: str, model: EstimatorParameters, data: Training) -> str:
     if relation in ("MR-0", SCALING_UNDONE) and _has_case_between(data):
-        return "a value of the case may lie exactly on a threshold, and rounding moves both"
+        return _THRESHOLD_REASON
     return _PRECISION_REASON if _is_imprecise(data, 1e6) else ""
 
 
@@ -140,7 +139,7 @@ def _exempt_messages(relation: str, model: EstimatorParameters, data: Training) 
         try:
             fitted = clone(model).fit(rows)
         except (TypeError, ValueError):
-            return "the learner refuses these data"
+            return _REFUSAL_REASON
     return "the algorithm does not converge on these data" if fitted.n_iter_ >= model.max_iter else ""
 
 
@@ -150,8 +149,8 @@ def _is_far_from_zero(data: Training) -> bool:
 
 def _is_imprecise(data: Training, max_ratio: float, min_width: float = 0.0) -> bool:
     """Return whether an attribute varies too little for floating-point precision."""
-    spans, sizes = compute_widths(data), np.abs(data.numbers).max(axis=0, initial=0)
-    return bool(((spans > 0) & ((spans < min_width) | (spans * max_ratio < sizes))).any())
+    widths, sizes = compute_widths(data), np.abs(data.numbers).max(axis=0, initial=0)
+    return bool(((widths > 0) & ((widths < min_width) | (widths * max_ratio < sizes))).any())
 
 
 def _has_conflicting_copies(data: Training) -> bool:
@@ -167,9 +166,9 @@ def _has_case_between(data: Training) -> bool:
     numbers, rows = data.numbers.astype(np.float32).astype(np.float64), len(data.y)
     for column in numbers.T:
         values, cases = np.unique(column[:rows][np.isfinite(column[:rows])]), column[rows:]
-        halves = (values[:, None] + values[None, :]) / 2
-        halves = halves[~np.eye(len(values), dtype=bool)]
-        if np.isclose(cases[:, None], halves[None, :], rtol=SINGLE_EPSILON, atol=0).any():
+        midpoints = (values[:, None] + values[None, :]) / 2
+        midpoints = midpoints[~np.eye(len(values), dtype=bool)]
+        if np.isclose(cases[:, None], midpoints[None, :], rtol=SINGLE_EPSILON, atol=0).any():
             return True
     return False
 

@@ -31,7 +31,9 @@ CRASHES = (
     Status.MALFORMED,
     Status.MISSING,
 )  # no answer, although the learner did not refuse the data
-SCORE_TOLERANCE = 1e-6  # of their range, by which scores and numeric answers may differ: sums have another order
+SCORE_TOLERANCE = (
+    1e-6  # by which scores may differ, and numeric answers as a share of the targets' range: sums have another order
+)
 RESIDUE_TOLERANCE = 1e-12  # of the greatest number, that is left where numbers cancel out
 # of the middle half of a column; much less would create ties in single precision, which trees use
 PERTURBATION_SHARE = 1e-3
@@ -139,7 +141,7 @@ class _LearnerCheck:
             result.set_aside([row], obstacles[drawn_data.training_index[row]])
         for failed_row, text in source_outputs.messages.items():
             if applies[failed_row]:
-                result.add_failure(failed_row, f"fit on the source data failed: {text}")
+                result.add_failure(failed_row, f"the learner failed on the source data: {text}")
         if self.judges_crashes and (relation.any_data or (relation.changes_source and not relation.same_numbers)):
             self.judge_crashes(result, source_outputs, applies)
         groups = self.make_follow_ups(result, np.flatnonzero(source_outputs.ok & applies), numbers)
@@ -221,7 +223,7 @@ class _LearnerCheck:
             self.subject.has_numeric_target(training) for training in result.data.trainings
         ):
             labels = [result.data.trainings[k].y for k in result.data.training_index[rows]]
-            as_expected = _is_near(result.after[rows], result.expected[rows], labels)
+            as_expected = _are_numbers_near(result.after[rows], result.expected[rows], labels)
         if self.relation.any_answer:
             as_expected = np.ones(len(rows), dtype=bool)
         result.verdicts[rows] = np.where(after.ok[places], np.where(as_expected, HOLDS, VIOLATED), UNDEFINED)
@@ -235,7 +237,7 @@ class _LearnerCheck:
                     FailedAnswer(text or Status(after.status[place]).name),
                 )
             elif text:
-                result.add_failure(row, f"fit on the follow-up data failed: {text}")
+                result.add_failure(row, f"the learner failed on the follow-up data: {text}")
         if result.scores_before is None or result.scores_after is None or after.scores is None:
             return
         for g, case_rows in groups:
@@ -396,7 +398,7 @@ def _are_rows_near(after: Array, expected: Array, magnitudes: list[float]) -> Ma
     return near
 
 
-def _is_near(after: Array, expected: Array, training_labels: list[Array]) -> Mask:
+def _are_numbers_near(after: Array, expected: Array, training_labels: list[Array]) -> Mask:
     """Return which numbers are as expected, up to rounding."""
     numbers, expected_numbers = (
         pd.to_numeric(pd.Series(column), errors="coerce").to_numpy(np.float64) for column in (after, expected)
