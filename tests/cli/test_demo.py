@@ -56,6 +56,7 @@ def test_the_demo_explains_its_findings(demo_result, folder):
         "30 patients to 414 tests: 11 flip the diagnosis",
         "the same front, byte for byte",
         "Is the test set good enough for a tree? It kills",
+        "A distribution of a library:",
         "break what every lender expects",
         "pairs of digits that look the same and get different answers",
         "a search engine breaks 2 of 4 expectations of its users",

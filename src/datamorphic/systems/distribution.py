@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -80,19 +81,20 @@ class Distribution(Executor):
         messages: dict[int, str] = {}
         names = frame[FUNCTION].to_numpy()
         arguments = frame[[ARGUMENT, *self.parameters]].to_numpy(dtype=float)
-        for name in dict.fromkeys(names.tolist()):
-            rows = np.flatnonzero(names == name)
-            outputs = self._answer_function(name, arguments[rows])
-            values[rows], status[rows] = outputs.values.astype(float), outputs.status
-            messages |= {int(rows[place]): text for place, text in outputs.messages.items()}
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # overflows and integrals that do not converge show in the answers
+            for name in dict.fromkeys(names.tolist()):
+                rows = np.flatnonzero(names == name)
+                outputs = self._answer_function(name, arguments[rows])
+                values[rows], status[rows] = outputs.values.astype(float), outputs.status
+                messages |= {int(rows[place]): text for place, text in outputs.messages.items()}
         return Outputs(values, status, None, messages)
 
     def _answer_function(self, name: str, arguments: Floats) -> Outputs:
         if name.endswith((ALONE, AMONG_OTHERS, AMONG_SHAPES)):
             return self._answer_one_by_one(name.removesuffix(ALONE), arguments)
         try:
-            with np.errstate(all="ignore"):
-                return to_outputs(np.asarray(self._call(name, list(arguments.T)), dtype=np.float64), len(arguments))
+            return to_outputs(np.asarray(self._call(name, list(arguments.T)), dtype=np.float64), len(arguments))
         except SystemDied:
             raise
         except Exception as error:
@@ -107,13 +109,12 @@ class Distribution(Executor):
         values, messages = np.full(len(arguments), np.nan), {}
         for place, row in enumerate(arguments.tolist()):
             try:
-                with np.errstate(all="ignore"):
-                    columns = row
-                    if name.endswith(AMONG_SHAPES):
-                        end = 1 + len(self.shapes)  # loc and scale stay single numbers
-                        columns = [row[0], *arguments[[place - 1, place], 1:end].T, *row[end:]]
-                    answer = self._call(name.removesuffix(AMONG_SHAPES), columns)
-                    values[place] = float(np.ravel(answer)[-1])
+                columns = row
+                if name.endswith(AMONG_SHAPES):
+                    end = 1 + len(self.shapes)  # loc and scale stay single numbers
+                    columns = [row[0], *arguments[[place - 1, place], 1:end].T, *row[end:]]
+                answer = self._call(name.removesuffix(AMONG_SHAPES), columns)
+                values[place] = float(np.ravel(answer)[-1])
             except SystemDied:
                 raise
             except Exception as error:

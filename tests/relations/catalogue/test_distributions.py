@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -186,6 +187,15 @@ def test_distributions_of_users_say_their_domains_themselves():
     relations = build_distribution_relations(model)
     report = dm.check(model, relations=[relations[f"distribution.{name}"] for name in names], inputs=40, progress=False)
     assert report.passed, report.describe()
+
+
+def test_warnings_of_a_library_do_not_fill_the_terminal(recwarn):
+    def call(f, *arguments):
+        warnings.warn("the integral did not converge", stacklevel=1)
+        return f(*arguments)
+
+    assert dm.check(Planted(expon, cdf=call), relations="necessary", inputs=20, progress=False).passed
+    assert not [warning for warning in recwarn if "converge" in str(warning.message)]
 
 
 def test_what_has_no_table_of_numbers_is_refused():

@@ -60,6 +60,7 @@ def _build_document(result: Demo, report_file: Path, seed: int) -> dict[str, Any
             "proved": result.tests.proved,
         },
         "planted": {"change": str(result.mutant), "found_by": result.fault_detectors},
+        "distribution": {entry.relation: entry.violated for entry in result.distribution.entries},
         "loans": {"selected": result.loans.selected, "rejected": list(result.loans.choice.rejections)},
         "digits": {"pairs": len(result.digits)},
         "search": {entry.relation: entry.violated for entry in result.search.entries},

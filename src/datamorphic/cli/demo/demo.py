@@ -55,6 +55,7 @@ CLASSES = ("malignant", "benign")
 MONOTONE_FEATURES = ("mean radius", "mean concavity", "mean compactness")
 #: relations that are checked on a learner with a planted fault
 RELATIONS = ("MR-0", "MR-1.2", "MR-2.1", "MR-3.1", "MR-3.2", "MR-4.2", "sample order")
+DISTRIBUTION = "kappa3"  # of SciPy; whether the release that is installed has a bug is not known
 MISREAD_FEATURE, MISREAD_FACTOR = "mean radius", 10  # a length in another unit than the model expects
 PROGRAM, MUTANT, RELATION = "tanh", "m1", "tripling"  # found so soon that nothing needs to be compiled
 GENERATORS = ("MT-RT", "SFIDMT-ART")
@@ -102,6 +103,7 @@ class Demo:
     served: AuditResult  # of the classifier behind a service that sends lengths in another unit
     mutant: SourceMutant  # of a learner
     mutant_report: CheckReport  # the relations of the mutant
+    distribution: CheckReport  # what every probability distribution satisfies, of one in SciPy
     race: HuntRace
     digits: Front  # the border of a classifier of handwritten digits
     search: CheckReport  # what users expect of a search engine
@@ -197,6 +199,7 @@ def run_demo(seed: int = 0) -> Demo:
         served=check_service(model, unseen.assign(diagnosis=unseen_labels), seed),
         mutant=mutant,
         mutant_report=mutant_report,
+        distribution=check_distribution(seed),
         race=race_generators(seed),
         digits=explore_digits(seed),
         search=check_search(seed),
@@ -225,6 +228,14 @@ def check_mutant(seed: int) -> tuple[SourceMutant, CheckReport]:
     )
     with load_module(mutant.source, program.name, program.package) as module:
         return mutant, check(module.KNN(3), "random", RELATIONS, inputs=20, seed=seed, progress=False)
+
+
+def check_distribution(seed: int) -> CheckReport:
+    """Check a distribution of the SciPy that is installed with the relations that every distribution satisfies."""
+    import scipy.stats
+
+    name = f"scipy.stats.{DISTRIBUTION} of SciPy {scipy.__version__}"
+    return check(getattr(scipy.stats, DISTRIBUTION), relations="necessary", seed=seed, name=name, progress=False)
 
 
 def race_generators(seed: int) -> HuntRace:

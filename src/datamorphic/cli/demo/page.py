@@ -11,6 +11,7 @@ from ..._text import format_percent, pluralise
 from ...audit.page import build_page as build_audit_page
 from ...exploration.page import build_pair_pictures
 from ...hunting.measures import estimate
+from ...relations.check.result import CheckReport
 from ...reporting.document import Line, Page, Section, Table
 from ...risk.credit.page import format_verdict
 from ...trees.coverage.draw import draw_tree
@@ -54,6 +55,7 @@ def build_closer_look(demo: Demo) -> Section:
             _build_laws_section(demo),
             _build_tests_section(demo),
             _build_fault_section(demo),
+            _build_library_section(demo),
             _build_race_section(demo),
             _build_loans_section(demo),
             _build_digits_section(demo),
@@ -166,17 +168,32 @@ def _build_tests_section(demo: Demo) -> Section:
 
 def _build_fault_section(demo: Demo) -> Section:
     mutant, report, violated_relations = demo.mutant, demo.mutant_report, demo.fault_detectors
-    example = next(iter(report.examples.values()), None)
-    lines = [] if example is None else [f"• {line.strip()}" for line in example.describe().split("\n")]
     return Section(
         heading=f"A bug planted in a learner is found: it violates {len(violated_relations)} of {len(report.entries)} "
         "relations",
         text=f"One operator of a nearest-neighbour learner was changed: {mutant.before} became {mutant.after}. It was trained "
         "on random data and on the same data changed in a known way. Nobody knows the right answers, but its answers "
         f"contradict each other: {', '.join(violated_relations)}. The smallest training data that show it:\n"
-        + "\n".join(lines),
+        + _format_first_example(report),
         state="good" if violated_relations else "bad",
     )
+
+
+def _build_library_section(demo: Demo) -> Section:
+    report = demo.distribution
+    violated = "; ".join(entry.says for entry in report.faults) or "nothing"
+    return Section(
+        heading=f"A distribution of a library: {report.headline}",
+        text=f"{report.subject} was not changed. What its functions answer must fit together: a cdf never falls, cdf and sf add up to 1, a "
+        f"quantile leads back to its probability. Violated: {violated}. The gallery of the documentation shows bugs of released libraries "
+        "that were found in this way.\n" + _format_first_example(report),
+        state="warn" if report.faults else "good",
+    )
+
+
+def _format_first_example(report: CheckReport) -> str:
+    example = next(iter(report.examples.values()), None)
+    return "" if example is None else "\n".join(f"• {line.strip()}" for line in example.describe().split("\n"))
 
 
 def _build_race_section(demo: Demo) -> Section:
