@@ -111,8 +111,9 @@ class BugVerdicts:
 
     @property
     def telling_relations(self) -> list[ViolatedRelation]:
-        """The relations that are violated in the faulty release and hold in the fixed one."""
-        return [relation for relation in self.faulty.relations if relation.name not in self.fixed_names]
+        """The relations that are violated in the faulty release and hold in the fixed one; those violated most often first."""
+        relations = [relation for relation in self.faulty.relations if relation.name not in self.fixed_names]
+        return sorted(relations, key=lambda relation: -relation.violated / max(1, relation.judged))
 
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> BugVerdicts:

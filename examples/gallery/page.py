@@ -36,16 +36,16 @@ def write_page(rows: Mapping[str, BugVerdicts]) -> None:
 def build_page(rows: Mapping[str, BugVerdicts]) -> str:
     """Return the page as Markdown."""
     bugs = [bug for bug in read_bugs() if bug.name in rows]
-    found_bugs = [bug for bug in bugs if not bug.miss]
+    found_bugs = [bug for bug in bugs if not bug.miss and rows[bug.name].telling_relations]
     verdicts: list[Verdict] = [
         verdict for row in rows.values() for verdict in (row.faulty, row.fixed) if verdict is not None
     ]
     judged = sum(verdict.judged for verdict in verdicts)
     slowest = max((verdict.seconds for verdict in verdicts), default=0)
     missed_lines = [
-        f"- **{bug.name}** ([{bug.library} {bug.issue_name}]({bug.issue})): {bug.what} {bug.miss}"
+        f"- **{bug.name}** ([{bug.library} {bug.issue_name}]({bug.issue})): {bug.what} {bug.miss or 'It was not found this time.'}"
         for bug in bugs
-        if bug.miss
+        if bug not in found_bugs
     ]
     other_lines = [
         f"- **{bug.name}**, {bug.library} {bug.fixed}: {', '.join(f'`{name}`' for name in rows[bug.name].fixed_names)}. "
@@ -113,7 +113,9 @@ def _build_section(bug: Bug, row: BugVerdicts) -> str:
         lines += [f"Checks of scikit-learn for its own estimators: {row.own_checks}.", ""]
     case = next((relation.case for relation in row.telling_relations if relation.case), "").splitlines()
     if case:
-        lines += ["```text", *case[:MAX_CASE_LINES], *(["..."] if len(case) > MAX_CASE_LINES else []), "```", ""]
+        if len(case) > MAX_CASE_LINES:  # the end says what is wrong
+            case = [*case[: MAX_CASE_LINES // 2], "...", *case[-MAX_CASE_LINES // 2 :]]
+        lines += ["```text", *case, "```", ""]
     return "\n".join(lines)
 
 

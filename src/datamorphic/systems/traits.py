@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -86,7 +88,23 @@ def read_traits(learner: object) -> LearnerTraits:
 
 def has_method(learner: object, name: str) -> bool:
     """Return whether a learner has a method, at least once it is fitted: a part of it may decide whether it has ``predict``."""
-    return hasattr(learner, name) or callable(getattr(type(learner), name, None))
+    if hasattr(learner, name):
+        return True
+    if not callable(getattr(type(learner), name, None)):
+        return False
+    fitted = _fit_few_rows(learner)
+    return fitted is None or hasattr(fitted, name)
+
+
+def _fit_few_rows(learner: Any) -> Any:
+    """Return a copy of a learner that is fitted to a few rows; None if it refuses them."""
+    from sklearn.base import clone
+
+    rows = [[float(place), float(place * place % 7)] for place in range(12)]
+    with warnings.catch_warnings(), suppress(Exception):
+        warnings.simplefilter("ignore")
+        return clone(learner).fit(rows, [0, 1] * 6)
+    return None
 
 
 def is_transformer(learner: Any) -> bool:

@@ -6,13 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
+from sklearn.ensemble import StackingClassifier
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import LocalOutlierFactor
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import datamorphic as dm
-from datamorphic.errors import BadAnswer
+from datamorphic.errors import ArgumentError, BadAnswer
 from datamorphic.space.outputs import Status
 from datamorphic.systems.learner import Learner, check_numbers, to_frames
 from datamorphic.systems.other_python_worker import is_refusal
@@ -201,11 +203,24 @@ def test_refusals_and_crashes():
     def give_up():
         raise ZeroDivisionError("no step")
 
+    def fail_below():
+        raise ValueError("[12:00:00] objective.cu:119: Check failed: is_valid: base_score must be in (0,1)")
+
     assert is_refusal(catch(refuse))
     assert is_refusal(catch(give_up))
+    assert not is_refusal(catch(fail_below))  # an assertion of native code
     assert not is_refusal(catch(lambda: np.average([1.0], weights=[0.0])))  # NumPy does not know what it was asked for
     assert not is_refusal(catch(lambda: int("x")))  # no `raise` statement
     assert not is_refusal(catch(lambda: np.linalg.inv(np.zeros((2, 2)))))
+
+
+def test_methods_that_only_a_fitted_learner_has():
+    stacked = StackingClassifier([("trees", DecisionTreeClassifier())])
+    assert not hasattr(stacked, "predict")
+    assert dm.check(stacked, relations=["answers"], inputs=10, progress=False).passed
+    with pytest.raises(ArgumentError, match="LocalOutlierFactor has neither predict nor transform"):
+        dm.check(LocalOutlierFactor(), relations=["answers"], inputs=10, progress=False)
+    assert dm.check(LocalOutlierFactor(novelty=True), relations=["answers"], inputs=10, progress=False).passed
 
 
 def test_statuses_of_refusals_and_invalid_numbers():
