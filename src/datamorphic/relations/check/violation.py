@@ -515,7 +515,7 @@ def _mark_changes(source: dict[Any, Any], changed_values: dict[Any, Any]) -> dic
     texts = {
         name: MarkedText.compare(source[name], value)
         for name, value in changed_values.items()
-        if has_several_words(value) and isinstance(source.get(name), str)
+        if has_several_words(value) and has_several_words(source.get(name))
     }
     return {
         name: text
