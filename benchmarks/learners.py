@@ -145,11 +145,11 @@ def check_learner(library: str, name: str, learner: Any, inputs: int = 300) -> L
     verdict.necessary = len(entries)
     verdict.judged = sum(entry.judged for entry in entries)
     verdict.violated = sum(entry.violated for entry in entries)
+    if entries and not verdict.judged:
+        verdict.verdict += f"; {entries[0].format_messages()}"
     for entry in entries:
         if entry.violated:
-            verdict.verdict += (
-                f"; {entry.relation}: {entry.violated} of {entry.judged}, {entry.format_messages()[:150]}"
-            )
+            verdict.verdict += f"; {entry.relation}: {entry.violated} of {entry.judged}"
     return verdict
 
 

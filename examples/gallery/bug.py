@@ -111,9 +111,15 @@ class BugVerdicts:
 
     @property
     def telling_relations(self) -> list[ViolatedRelation]:
-        """The relations that are violated in the faulty release and hold in the fixed one; those violated most often first."""
-        relations = [relation for relation in self.faulty.relations if relation.name not in self.fixed_names]
-        return sorted(relations, key=lambda relation: -relation.violated / max(1, relation.judged))
+        """The relations that are violated in the faulty release and hold in the fixed one.
+
+        First come crashes, then those that are violated most often and have an example.
+        """
+
+        def rank(relation: ViolatedRelation) -> tuple[bool, bool, float]:
+            return relation.name != "answers", not relation.case, -relation.violated / max(1, relation.judged)
+
+        return sorted((relation for relation in self.faulty.relations if relation.name not in self.fixed_names), key=rank)
 
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> BugVerdicts:

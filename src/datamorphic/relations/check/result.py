@@ -499,6 +499,8 @@ class CheckReport(Result):
         necessary = [entry for entry in self.entries if entry.necessary and entry.judged]
         robustness = [entry for entry in self.entries if entry.robustness and entry.judged]
         hypotheses = [entry for entry in self.entries if entry.purpose == "validation" and entry.judged]
+        if not self.entries and self.complete:
+            return "no relation is known to be necessary"
         if not necessary and not robustness and not hypotheses:
             undefined = sum(entry.undefined for entry in self.entries)
             detail = f": {pluralise(undefined, 'case')} without an answer" if undefined else ""
