@@ -19,11 +19,8 @@ satisfy, on random training sets, and a distribution of SciPy with the relations
 [`dm.relations_for`](guides/functions.md). The list was made from changelogs and issues before anything was run:
 wrong answers, crashes and NaN of fit, predict, scores, distributions and functions, for small inputs that the documentation allows.
 
-```console
-$ make gallery
-```
-
-installs the old releases in environments of their own and verifies every row: found in the faulty release, silent in the fixed one.
+`make gallery` installs the old releases in environments of their own and verifies every row: found in the faulty release, silent in the
+fixed one.
 To check a library of your own in two releases, see [Test another release](guides/releases.md).
 """
 
@@ -81,12 +78,12 @@ def _build_list(heading: str, text: str, lines: list[str]) -> str:
 
 
 def _build_table(bugs: list[Bug], rows: Mapping[str, BugVerdicts]) -> str:
-    lines = ["| bug | library | found in | silent in | relation | violated | issue |", "|---|---|---|---|---|---|---|"]
+    lines = ["| bug | found in | silent in | relation | violated | issue |", "|---|---|---|---|---|---|"]
     for bug in bugs:
         first = rows[bug.name].telling_relations[0]
         cells = [
             f"[{bug.name}](#{_make_anchor(bug.name)})",
-            *(bug.library, bug.faulty, bug.fixed or "no release yet", first.name),
+            *(f"{bug.library} {bug.faulty}", bug.fixed or "no release yet", first.name),
             _format_share(first),
             f"[{bug.issue_name}]({bug.issue})",
         ]
