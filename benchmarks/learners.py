@@ -35,7 +35,8 @@ OTHER_LIBRARIES = {
         *("ExplainableBoostingClassifier", "ExplainableBoostingRegressor", "LogisticRegression", "ClassificationTree"),
     ),
 }
-BUDGET = "60s"  # per learner
+BUDGET, LONG_BUDGET = "60s", "15m"  # per learner
+SLOW_LEARNERS = ("ExplainableBoostingClassifier", "ExplainableBoostingRegressor")  # one fit to 50 rows takes 5 seconds
 PAGE = Path(__file__).parents[1] / "docs" / "learners.md"
 INTRODUCTION = """# Which relations learners satisfy
 
@@ -133,9 +134,10 @@ def check_learner(library: str, name: str, learner: Any, inputs: int = 300) -> L
     if learner is None:
         verdict.verdict = "it cannot be made without further parameters"
         return verdict
+    budget = LONG_BUDGET if name in SLOW_LEARNERS else BUDGET
     start = time.process_time()
     try:
-        report = dm.check(learner, relations="necessary", inputs=inputs, budget=BUDGET, progress=False, shrink=False)
+        report = dm.check(learner, relations="necessary", inputs=inputs, budget=budget, progress=False, shrink=False)
     except DatamorphicError as error:
         verdict.verdict = " ".join(str(error).split())
         return verdict

@@ -22,7 +22,8 @@ import numpy as np
 
 MAX_STORED_MODELS = 8  # fitted ones, and as many unfitted ones to copy, that stay in memory
 ARITHMETIC_ERRORS = ("LinAlgError", "ZeroDivisionError")
-REFUSALS = ("ValueError", "TypeError", "NotImplementedError", "CatBoostError")  # of arguments
+REFUSALS = ("ValueError", "TypeError", "NotImplementedError")  # of arguments, if Python code raises them
+NATIVE_REFUSALS = ("CatBoostError",)  # raised by compiled code, whose statements cannot be seen
 FAILED_ASSERTION = "Check failed: "  # of native code, which Python raises again
 MAX_HEADER_BYTES = 1 << 30
 MAX_PARAMETER_DEPTH = 5  # of learners within learners
@@ -518,9 +519,11 @@ def is_refusal(error: BaseException) -> bool:
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    if not kinds.isdisjoint(NATIVE_REFUSALS):
+        return True
     if trace is None or not _is_raise_statement(trace) or FAILED_ASSERTION in str(error):
         return False
-    kinds = {kind.__name__ for kind in type(error).__mro__}
     if not kinds.isdisjoint(ARITHMETIC_ERRORS):  # raised by NumPy or SciPy they say nothing about the data
         return str(trace.tb_frame.f_globals.get("__name__")).split(".")[0] not in ("numpy", "scipy")
     return not kinds.isdisjoint(REFUSALS)

@@ -49,7 +49,8 @@ from .violation import LearnerViolation, build_violation, training_from_json, tr
 Result = TypeVar("Result")
 FITTED_AGAIN = "fitted again"  # the relation of clusterers that needs no other one
 MIN_TRAINING_ROWS = 20  # of a random training set, so that most relations apply
-REPEATABILITY_INPUTS = 20  # on which to find out whether a learner gives the same labels twice
+# on which to find out whether a learner gives the same labels twice: few if its random_state can be set, and it says so itself
+REPEATABILITY_INPUTS, MAX_REPEATABILITY_INPUTS = 20, 300
 
 
 @dataclass(kw_only=True)
@@ -138,7 +139,9 @@ class LearnerSession(CheckSession[LearnerRelationOutcome, LearnerViolation]):
         """Return whether the learner gives the same labels when fitted again."""
         relation = CLUSTER_RELATIONS[FITTED_AGAIN] if self.is_clusterer else LEARNER_RELATIONS["refit"]
         (refit,) = prepare_outcomes([relation], {relation.name: must_hold("")}, self.inputs.seed)
-        small_source = replace(self.inputs, count=min(REPEATABILITY_INPUTS, self.inputs.count))
+        says_so = hasattr(self.learner, "get_params") and read_traits(self.learner).repeatable
+        limit = REPEATABILITY_INPUTS if says_so else MAX_REPEATABILITY_INPUTS
+        small_source = replace(self.inputs, count=min(limit, self.inputs.count))
         self._drive(check_in_waves([refit], self.subject, small_source))
         return not refit.changed_count
 
