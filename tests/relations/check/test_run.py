@@ -633,6 +633,22 @@ def test_an_unrepeatable_learner_is_judged_by_distribution():
     assert not seeded.notes
 
 
+class RareChance(Stranger):
+    """Answers by chance once in fifty times."""
+
+    chance = np.random.default_rng(0)
+
+    def predict(self, X):
+        answers, classes = super().predict(X), self.inner.classes_
+        return np.where(self.chance.random(len(X)) < 0.02, self.chance.choice(classes, len(X)), answers)
+
+
+def test_a_learner_without_parameters_is_asked_often_whether_it_repeats_itself():
+    assert not hasattr(RareChance(), "get_params")
+    report = check(RareChance(), "random", ["MR-1.2"], inputs=300)
+    assert "gives different labels" in report.notes[0]
+
+
 # -- what it costs ---------------------------------------------------------------------------------------------
 
 
