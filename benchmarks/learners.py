@@ -64,7 +64,7 @@ class LearnerVerdict:
     def format(self) -> str:
         """Return the verdict as a row of the table."""
         figures = f"{self.necessary} | {self.judged:,} | {self.violated:,} | {self.seconds:.1f}"
-        return f"| {self.library} | {self.name} | {figures} | {self.verdict.replace('|', ',')} |"
+        return f"| {self.library} | `{self.name}` | {figures} | {self.verdict.replace('|', ',')} |"
 
 
 def iterate_learners() -> Iterator[tuple[str, str, Any]]:

@@ -106,7 +106,7 @@ def test_the_speech_detector_hears_speech_that_lasts_and_pauses_that_last(monkey
 
 
 def test_every_example_is_listed():
-    listed = set(re.findall(r"\(([\w.]+)\)", (EXAMPLES / "README.md").read_text(encoding="utf-8")))
+    listed = set(re.findall(r"\(([\w.]+\.\w+)\)", (EXAMPLES / "README.md").read_text(encoding="utf-8")))
     files = {file.name for file in EXAMPLES.iterdir() if file.suffix in (".py", ".ipynb")}
     assert files - listed == {"applicants.py", "conftest.py"}
     assert listed <= files

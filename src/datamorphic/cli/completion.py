@@ -68,7 +68,7 @@ VALUES: dict[str, Callable[[str], Iterable[str]]] = {
     "only": _offer(
         "adequacy answers baseline batches borders calibration classes curves dependence drift duplicates edges identifiers "
         "interface invariant leaks learning memorisation metamorphisms monotone numbers pixels protected recall repairs repeats "
-        "response scores slices suggestions table texts"
+        "response scores slices sounds suggestions table texts"
     ),
     "region": _offer("block strip point"),
     "scenario": _offer("A1 A2 A3 A4 A5 B1 B2 B3 C1 C2 C3 C4 C5"),

@@ -300,7 +300,7 @@ def relations_for(model: Any) -> dict[str, SystemRelation]:
     --------
     >>> import scipy.special
     >>> list(relations_for(scipy.special.kv))
-    ['kv.recurrence', 'kv.even in v']
+    ['kv.recurrence', 'kv.even in v', 'kv.conjugate']
     """
     if isinstance(model, str):
         model = load_model(model)
