@@ -259,7 +259,7 @@ VERBS = {
     "combine": Verb(("combine", "deciding:Loans", "--strategy", "permutations"), 6),
     "laws": Verb(("laws", "deciding:sound_system"), 60, small_budget="700 runs"),
     "check": Verb(("check", "deciding:decide", "people.csv"), 4),
-    "check of a learner": Verb(("check", "learning:Learner", "--inputs", "40", "--relation", "necessary"), 600),
+    "check of a learner": Verb(("check", "learning:Learner", "--inputs", "40", "--relation", "necessary"), 100),
     "test": Verb(("test", "deciding:decide", "people.csv", "--batch", "50", "--budget", "100000 runs"), 25),
     "optimise": Verb(
         ("optimise", "deciding:Loans", "--metric=label_balance", "--strategy=weakest_removal", "--max-cycles=5"),

@@ -142,7 +142,7 @@ class LearnerSession(CheckSession[LearnerRelationOutcome, LearnerViolation]):
         says_so = hasattr(self.learner, "get_params") and read_traits(self.learner).repeatable
         limit = REPEATABILITY_INPUTS if says_so else MAX_REPEATABILITY_INPUTS
         small_source = replace(self.inputs, count=min(limit, self.inputs.count))
-        self._drive(check_in_waves([refit], self.subject, small_source))
+        self._drive(check_in_waves([refit], self.subject, small_source, progress=0.0))
         return not refit.changed_count
 
     def _drive(self, flow: Flow[Result], seed: int | None = None, **details: Any) -> Result:

@@ -153,16 +153,16 @@ class TrainingSource:
 
 
 def check_in_waves(
-    outcomes: Sequence[LearnerRelationOutcome], subject: LearnerSubject, inputs: TrainingSource
+    outcomes: Sequence[LearnerRelationOutcome], subject: LearnerSubject, inputs: TrainingSource, progress: float = 1.0
 ) -> Flow[Sequence[LearnerRelationOutcome]]:
-    """Check relations on a learner, wave by wave, as far as the budget allows."""
+    """Check relations on a learner, wave by wave, as far as the budget allows; `progress` is what is reported at the end."""
     scored = any(outcome.judging.needs_scores for outcome in outcomes)
     done = 0
     try:
         for numbers, data in inputs.iter_waves():
-            source_outputs = yield Query(data, scored, progress=done / inputs.count, note="source data")
+            source_outputs = yield Query(data, scored, progress=progress * done / inputs.count, note="source data")
             for place, outcome in enumerate(outcomes):
-                share = (done + len(data) * (place + 1) / len(outcomes)) / inputs.count
+                share = progress * (done + len(data) * (place + 1) / len(outcomes)) / inputs.count
                 result = yield from check_relation(
                     outcome.relation,
                     subject,
