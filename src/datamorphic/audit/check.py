@@ -410,7 +410,7 @@ def _run_check(
             calls=budget.counter.calls,
             skip_reason=result.skip_reason,
             is_limited=need.is_limited,
-            min_seconds=need.min_seconds,
+            min_seconds=round(need.min_seconds, 3),  # a resumed audit measures the same, apart from rounding
         )
 
     def skip(skip_reason: SkipReason, text: str) -> Outcome:
