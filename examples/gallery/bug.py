@@ -119,7 +119,9 @@ class BugVerdicts:
         def rank(relation: ViolatedRelation) -> tuple[bool, bool, float]:
             return relation.name != "answers", not relation.case, -relation.violated / max(1, relation.judged)
 
-        return sorted((relation for relation in self.faulty.relations if relation.name not in self.fixed_names), key=rank)
+        return sorted(
+            (relation for relation in self.faulty.relations if relation.name not in self.fixed_names), key=rank
+        )
 
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> BugVerdicts:
