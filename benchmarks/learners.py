@@ -43,9 +43,9 @@ INTRODUCTION = """# Which relations learners satisfy
 <!-- Written by `python -m benchmarks.learners`. Do not edit. -->
 
 All learners of scikit-learn, XGBoost, LightGBM, CatBoost, imbalanced-learn and InterpretML with their default parameters, checked with the
-relations that must hold: `dm.check(learner, relations="necessary", inputs=300, budget="60s")`, on random training sets of many kinds; boosting
-of InterpretML has 15 minutes. Seconds are of processor time, without the shrinking of what is violated. Every violation was repeated with
-the library alone: see [In current releases](gallery.md#in-current-releases).
+relations that must hold: `dm.check(learner, relations="necessary", inputs=300, budget="60s")`, on random training sets of many kinds;
+boosting of InterpretML has 15 minutes. Seconds are of processor time, without the shrinking of what is violated. Every violation was
+repeated with the library alone: see [In current releases](gallery.md#in-current-releases).
 """
 QUIET_PARAMETERS = {"LGBM": {"verbosity": -1}, "CatBoost": {"verbose": 0, "allow_writing_files": False}}
 
