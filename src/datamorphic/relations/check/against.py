@@ -247,7 +247,7 @@ def check_other(
     assert other is not None
     if other.learner is not None and subject.learner is not None:
         other.learner.inputs = subject.learner.inputs  # the same, also where the other accepts more
-        if not execution.counter.interrupted and not other.learner.is_repeatable():
+        if not execution.counter.interrupted and not other.learner.is_repeatable(execution.remaining_budget):
             notes.append(f"{other.name}: {other.learner.accept_unrepeatable()}")
             obstacle = obstacle or f"{other.name} gives different answers when it is fitted again"
     if not execution.counter.interrupted:

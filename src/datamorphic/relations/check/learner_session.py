@@ -12,7 +12,7 @@ import numpy as np
 from ..._estimates import LIMIT_TIME, WorkPace, refuse_many_rows
 from ..._typing import ModelLike, SupportsFit
 from ...errors import DataError
-from ...runs.flow import Flow, ask
+from ...runs.flow import Budget, Flow, ask
 from ...space.outputs import Outputs
 from ...systems.base import Executor
 from ...systems.clusterer import Clusterer
@@ -51,6 +51,7 @@ FITTED_AGAIN = "fitted again"  # the relation of clusterers that needs no other 
 MIN_TRAINING_ROWS = 20  # of a random training set, so that most relations apply
 # on which to find out whether a learner gives the same labels twice: few if its random_state can be set, and it says so itself
 REPEATABILITY_INPUTS, MAX_REPEATABILITY_INPUTS = 20, 300
+REPEATABILITY_BUDGET_SHARE = 0.1
 
 
 @dataclass(kw_only=True)
@@ -135,14 +136,15 @@ class LearnerSession(CheckSession[LearnerRelationOutcome, LearnerViolation]):
         except DataError:
             return None
 
-    def is_repeatable(self) -> bool:
-        """Return whether the learner gives the same labels when fitted again."""
+    def is_repeatable(self, budget: Budget) -> bool:
+        """Return whether the learner gives the same labels when fitted again, as far as a small share of the budget allows to see."""
         relation = CLUSTER_RELATIONS[FITTED_AGAIN] if self.is_clusterer else LEARNER_RELATIONS["refit"]
         (refit,) = prepare_outcomes([relation], {relation.name: must_hold("")}, self.inputs.seed)
         says_so = hasattr(self.learner, "get_params") and read_traits(self.learner).repeatable
         limit = REPEATABILITY_INPUTS if says_so else MAX_REPEATABILITY_INPUTS
         small_source = replace(self.inputs, count=min(limit, self.inputs.count))
-        self._drive(check_in_waves([refit], self.subject, small_source, progress=0.0))
+        small_budget = budget.scale(REPEATABILITY_BUDGET_SHARE)
+        self._drive(check_in_waves([refit], self.subject, small_source, progress=0.0), budget=small_budget)
         return not refit.changed_count
 
     def _drive(self, flow: Flow[Result], seed: int | None = None, **details: Any) -> Result:

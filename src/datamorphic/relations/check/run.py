@@ -57,7 +57,7 @@ def check(options: CheckOptions, execution: Execution[CheckSubject]) -> CheckRep
             data_text = learner_session.use_random_data(learner_session.random_data, options.rows)
         if options.vary_parameters:
             data_text += f"; {learner_session.vary_parameters()}"
-        if not learner_session.is_repeatable():
+        if not learner_session.is_repeatable(execution.remaining_budget):
             notes.append(learner_session.accept_unrepeatable())
             obstacle = f"{subject.name} gives different answers when it is fitted again"
         if execution.session is not None:
