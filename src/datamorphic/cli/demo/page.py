@@ -181,12 +181,12 @@ def _build_fault_section(demo: Demo) -> Section:
 
 def _build_library_section(demo: Demo) -> Section:
     report = demo.distribution
-    violated = "; ".join(entry.says for entry in report.faults) or "nothing"
+    violated = f"The first relation that is violated: {report.faults[0].says}. " if report.faults else ""
     return Section(
         heading=f"A distribution of a library: {report.headline}",
         text=f"{report.subject} was not changed. What its functions answer must fit together: a cdf never falls, cdf and sf add up to 1, a "
-        f"quantile leads back to its probability. Violated: {violated}. The gallery of the documentation shows bugs of released libraries "
-        "that were found in this way.\n" + _format_first_example(report),
+        f"quantile leads back to its probability. {violated}The gallery of the documentation shows bugs of released libraries that were "
+        "found in this way.\n" + _format_first_example(report),
         state="warn" if report.faults else "good",
     )
 
