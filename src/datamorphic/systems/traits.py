@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -87,24 +85,15 @@ def read_traits(learner: object) -> LearnerTraits:
 
 
 def has_method(learner: object, name: str) -> bool:
-    """Return whether a learner has a method, at least once it is fitted: a part of it may decide whether it has ``predict``."""
-    if hasattr(learner, name):
-        return True
-    if not callable(getattr(type(learner), name, None)):
-        return False
-    fitted = _fit_few_rows(learner)
-    return fitted is None or hasattr(fitted, name)
-
-
-def _fit_few_rows(learner: Any) -> Any:
-    """Return a copy of a learner that is fitted to a few rows; None if it refuses them."""
-    from sklearn.base import clone
-
-    rows = [[float(place), float(place * place % 7)] for place in range(12)]
-    with warnings.catch_warnings(), suppress(Exception):
-        warnings.simplefilter("ignore")
-        return clone(learner).fit(rows, [0, 1] * 6)
-    return None
+    """Return whether a learner has a method, at least once it is fitted: its last part may decide whether it has ``predict``."""
+    try:
+        getattr(learner, name)
+    except AttributeError as error:
+        cause = error.__cause__
+        if not isinstance(cause, AttributeError) or not cause.name:
+            return False
+        return cause.obj is None or cause.name.endswith("_")  # `fit` chooses that part if none is given, or sets it
+    return True
 
 
 def is_transformer(learner: Any) -> bool:

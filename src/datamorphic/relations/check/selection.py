@@ -70,7 +70,8 @@ def select_relations(
             raise ArgumentError(
                 "Training the learner needs labels. Give their column as target=, or use data='random'."
                 if learns
-                else f"{type(model).__name__} has neither predict nor transform for new rows, so there are no answers to compare."
+                else f"{type(model).__name__} has neither predict nor transform for new rows, so there are no answers to compare. Wrap it "
+                "in a class with predict."
                 if hasattr(model, "fit")
                 else "Random data are for learners, and this model cannot be trained. Give a frame of its inputs."
             )

@@ -12,6 +12,7 @@ from ..._typing import SupportsFit
 from ...space.labels import to_object_array
 from ...systems.learner import find_parameter_values, has_weight_parameter
 from ...systems.training import Array, Places, QueryForm, Training, take_rows
+from ...systems.traits import has_method
 from .base import (
     AnyAnswer,
     Rng,
@@ -102,7 +103,7 @@ class _QueriedWithProbabilities(_QueriedWithScores):
     needs = ("the learner gives probabilities",)
 
     def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
-        return "" if hasattr(learner, "predict_proba") else "the learner gives no probabilities"
+        return "" if has_method(learner, "predict_proba") else "the learner gives no probabilities"
 
 
 class _AddUp(AnyAnswer):
