@@ -51,9 +51,8 @@ class Distribution(Executor):
 
     def __init__(self, model: Any, space: Space | None = None) -> None:
         self.model = model
-        self.name = (
-            str(getattr(model, "name", None) or model) if not isinstance(model, OtherPythonFunction) else repr(model)
-        )
+        is_foreign = isinstance(model, OtherPythonFunction)
+        self.name = repr(model) if is_foreign else str(getattr(model, "name", None) or model)
         self.kind: Literal["continuous", "discrete"] = "continuous" if hasattr(model, "pdf") else "discrete"
         self.shapes = tuple(part.strip() for part in (model.shapes or "").split(",") if part.strip())
         functions = [*COMMON_FUNCTIONS, *DENSITIES[self.kind]]

@@ -234,18 +234,10 @@ class AnswerComparison:
 
     def to_json(self) -> dict[str, Any]:
         """Return the comparison as a JSON-serialisable dict."""
-        names = (
-            "compared",
-            "candidates",
-            "examined",
-            "confirmed",
-            "differing",
-            "share",
-            "with_missing_values",
-            "complete",
-        )
+        names = ("compared", "candidates", "examined", "confirmed", "differing", "share", "with_missing_values")
         example = None if self.example is None else _example_to_json(self.example)
-        return {**{name: getattr(self, name) for name in names}, "set_aside": dict(self.set_aside), "example": example}
+        facts = {name: getattr(self, name) for name in names}
+        return {**facts, "complete": self.complete, "set_aside": dict(self.set_aside), "example": example}
 
 
 class EntryPair(NamedTuple):

@@ -47,9 +47,8 @@ class TrainingChange:
     firm: bool = True  # whether a violation must also occur in most slightly perturbed copies of the data
     any_data: bool = False  # whether it is about all data, also those from which a learner may refuse to learn
     same_data: bool = False  # whether the follow-up has the same data, so that a refusal is a violation
-    same_numbers: bool = (
-        False  # whether the source has the numbers that were drawn: then `answers` judges crashes on it
-    )
+    # whether the source has the numbers that were drawn: then `answers` judges crashes on it
+    same_numbers: bool = False
 
     def find_obstacle(self, learner: SupportsFit, data: Training) -> str:
         """Return why the change cannot be made; empty if it can.

@@ -25,15 +25,10 @@ from .necessity import Requirement, find_requirement
 from .result import FailedAnswer, JudgingOptions, LearnerSubject, LearnerVerdicts
 
 Result = TypeVar("Result")
-CRASHES = (
-    Status.ERROR,
-    Status.DIED,
-    Status.MALFORMED,
-    Status.MISSING,
-)  # no answer, although the learner did not refuse the data
-SCORE_TOLERANCE = (
-    1e-6  # by which scores may differ, and numeric answers as a share of the targets' range: sums have another order
-)
+# no answer, although the learner did not refuse the data
+CRASHES = (Status.ERROR, Status.DIED, Status.MALFORMED, Status.MISSING)
+# by which scores may differ, and numeric answers as a share of the range of the targets: sums have another order
+SCORE_TOLERANCE = 1e-6
 RESIDUE_TOLERANCE = 1e-12  # of the greatest number, that is left where numbers cancel out
 # of the middle half of a column; much less would create ties in single precision, which trees use
 PERTURBATION_SHARE = 1e-3
@@ -232,10 +227,8 @@ class _LearnerCheck:
             if after.status[place] == Status.REFUSED and not (self.judges_crashes and self.relation.same_data):
                 result.set_aside([row], f"the learner refuses the follow-up data: {text}")
             elif self.judges_crashes and after.status[place] in (*CRASHES, Status.REFUSED):
-                result.verdicts[row], result.after[row] = (
-                    VIOLATED,
-                    FailedAnswer(text or Status(after.status[place]).name),
-                )
+                failure = FailedAnswer(text or Status(after.status[place]).name)
+                result.verdicts[row], result.after[row] = VIOLATED, failure
             elif text:
                 result.add_failure(row, f"the learner failed on the follow-up data: {text}")
         if result.scores_before is None or result.scores_after is None or after.scores is None:
@@ -405,7 +398,5 @@ def _are_numbers_near(after: Array, expected: Array, training_labels: list[Array
     )
     labels = [np.asarray(y, float) for y in training_labels]
     slack = [SCORE_TOLERANCE * (np.ptp(y) + SCORE_TOLERANCE * np.abs(y).max()) for y in labels]
-    slack_or_rounding = np.maximum(
-        slack, RESIDUE_TOLERANCE * np.abs(expected_numbers)
-    )  # answers may be far from the targets
-    return np.asarray(np.abs(numbers - expected_numbers) <= slack_or_rounding)
+    rounding = RESIDUE_TOLERANCE * np.abs(expected_numbers)  # answers may be far from the targets
+    return np.asarray(np.abs(numbers - expected_numbers) <= np.maximum(slack, rounding))
