@@ -213,10 +213,12 @@ def test_an_interrupt_ends_a_call_at_once_and_shows_no_secret(server, monkeypatc
 
 
 def test_the_rate_is_limited(server):
-    with make_service(server, "label", rate_limit=50, concurrency=4) as service:
+    with make_service(server, "label", rate_limit=10, concurrency=4) as service:
+        start = time.monotonic()
         service.execute(FRAME)
-    times = sorted(request["time"] for request in server.requests)
-    assert times[-1] - times[0] >= 0.5 * 3 / 50  # the first may arrive late; without a limit it takes 2 ms
+    # The last of four requests leaves three pauses after the first at the earliest; without a limit all take 2 ms.
+    # When the server receives them proves nothing: a busy machine may hold the first one back.
+    assert time.monotonic() - start >= 3 / 10
 
 
 def test_equal_requests_are_sent_once_with_a_cache(server):
