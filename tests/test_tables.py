@@ -133,6 +133,7 @@ def _read_all_tables() -> dict[str, Any]:
         "studies/figures.toml": figures.read_figures(),
         "studies/studies.toml": catalogue.STUDIES,
         "studies/tables.csv": catalogue.TABLES,
+        "studies/verdicts.csv": catalogue.read_verdicts(),
         "systems/packages.toml": missing_packages.read_known_packages().same_name,
         "systems/safe_types.toml": untrusted.read_safe_types().loaders,
         "web/pages/pages.toml": PAGES,

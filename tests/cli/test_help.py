@@ -187,7 +187,7 @@ def test_without_arguments_it_shows_the_help():
         ("laws --examples 0 --subject box_1", "'--examples'"),
         ("runs show", "Missing argument 'ID'. See: datamorphic runs show --help"),
         ("runs show x", "'ID'"),
-        ("study 001-4 --scale huge", "'scale' parameter of study must be one of 'tiny', 'small', 'full'"),
+        ("study 001-4 --scale huge", "'scale' parameter of study must be one of 'tiny', 'small', 'medium', 'full'"),
         ("init", "Missing argument"),
         ("explore a b c d", "unexpected extra argument"),
     ],

@@ -61,7 +61,20 @@ def test_people_get_a_table_with_footnotes(run):
     assert any(line.strip().startswith("Box 1, 200 walks") and " / " in line for line in lines)
     notes = result.stdout.partition("\nNotes\n")[2].split("\n  - [")
     assert len(notes) == len(set(notes)) >= 2
-    assert sum("first step only" in " ".join(note.split()) for note in notes) >= 2  # theirs, and how ours was made
+    assert sum("first step only" in " ".join(note.split()) for note in notes) == 1
+    assert " → " in result.stdout  # ours with the cause
+
+
+def test_a_cause_is_switched_on_and_off(run):
+    rows = {
+        cause: json.loads(run("directed_walk", "--json", "--cause", cause).stdout)["rows"]
+        for cause in ("none", "first_step", "swapped_rows")
+    }
+    assert all(row["ours_with_cause"] is None for row in rows["none"] + rows["swapped_rows"])
+    switched = [row for row in rows["first_step"] if row["ours_with_cause"] is not None]
+    assert len(switched) == len(rows["none"])
+    assert {row["cause"] for row in switched} == {"first_step"}
+    assert [row["ours"] for row in switched] == [row["ours"] for row in rows["none"]]
 
 
 def test_the_list(run):
@@ -88,7 +101,7 @@ def test_the_list(run):
         (["001-4", "--all"], "Leave one of the two out"),
         (["001-4", "--resume", "7", "--store", "none"], "needs a run store"),
         (["000-8"], "is not computed"),
-        (["001-4", "--scale", "huge"], "one of 'tiny', 'small', 'full'"),
+        (["001-4", "--scale", "huge"], "one of 'tiny', 'small', 'medium', 'full'"),
     ],
 )
 def test_wrong_use_exits_with_two(run, arguments, words):
@@ -126,6 +139,7 @@ def test_a_study_is_resumed_by_its_number(run, tmp_path, monkeypatch):
     assert {name: value for name, value in parameters.items() if value is not None and name != "words"} == {
         "name": "001-4",
         "scale": "small",
+        "cause": "all",
     }
     text = CliRunner().invoke(app, ["runs", "show", "1", *store]).stdout
     assert "Resume it: datamorphic runs resume 1" in text

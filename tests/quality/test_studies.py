@@ -337,7 +337,10 @@ def test_a_long_study_tells_first_how_long(capsys):
     [
         ({"name": "red_wine"}, r"There is no study 'red_wine'. Did you mean 'redwine'\?"),
         ({"name": "000-3"}, r"Table 000-3 .* is not computed"),
-        ({"name": "001-4", "scale": "huge"}, r"'scale' parameter of study must be one of 'tiny', 'small', 'full'"),
+        (
+            {"name": "001-4", "scale": "huge"},
+            r"'scale' parameter of study must be one of 'tiny', 'small', 'medium', 'full'",
+        ),
         ({"name": "001-4", "seed": -1}, r"'seed' parameter of study must be an int in the range \[0, inf\)"),
     ],
 )

@@ -67,11 +67,13 @@ def test_what_is_not_known_has_no_interval():
     assert estimate_ratio([5.0, 6.0], [0.0, 0.0]).value == math.inf
     assert math.isnan(estimate_median([1.0, 2.0, 3.0]).margin)
     assert math.isnan(estimate_share(0, 0).value)
-    assert average_figures([OurFigure(math.inf), OurFigure(2.0, 1.0, 3)]) == OurFigure(2.0, 1.0, 3)
+    assert average_figures([OurFigure(math.inf), OurFigure(2.0, 1.0, 3, 1.5)]) == OurFigure(2.0, 1.0, 3, 1.5)
 
 
 class Counting(Job):
     """A job whose figures depend on the repetition."""
+
+    printed_repetitions = 12
 
     def __init__(self, repetition_count):
         self.repetition_count = repetition_count
@@ -89,16 +91,17 @@ def test_the_workbench_keeps_the_spread():
     assert math.isnan(bench.estimate(many, "cost").value)
     bench.figure(one, "walks")
     measure_jobs(bench)
-    value, margin, trials = bench.estimate(many, "cost")
+    value, margin, trials, printed_margin = bench.estimate(many, "cost")
     assert (value, trials) == (pytest.approx(3.1), 3)
     assert margin == pytest.approx(estimate_mean([3.0, 3.1, 3.2]).margin)
-    assert bench.estimate(one, "walks") == OurFigure(20.0, 0.5, 7)
+    assert printed_margin == pytest.approx(margin * math.sqrt(1 + 3 / 12))
+    assert bench.estimate(one, "walks")[:3] == (20.0, 0.5, 7)
     assert math.isnan(bench.estimate(one, "cost").margin)
     assert read_labelled_figure({"a": 1.0}, "a").value == 1.0
 
 
 def test_a_mean_of_which_a_part_was_not_measured_is_missing():
-    measured, infinite = OurFigure(2.0, 0.5, 10), OurFigure(math.inf)
+    measured, infinite = OurFigure(2.0, 0.5, 10, 0.6), OurFigure(math.inf)
     assert average_figures([measured, infinite]) == measured
     assert math.isnan(average_figures([measured, OurFigure(math.nan)]).value)
     for kind in ("total", "mean", "stdev", "max", "min"):

@@ -107,10 +107,10 @@ def _print_list(as_json: bool) -> None:
     if as_json:
         print_json({"studies": listing.to_dict("records"), "without_figures": without_figures})
         return
-    width = max(map(len, listing["name"]))
+    width, verdict_width = (max(map(len, listing[column])) for column in ("name", "verdict"))
     for row in listing.itertuples():
         figures = f"; --html draws Figures {row.figures}" if row.figures else ""
-        print_line(f"{row.name:<{width}}  {row.title}  ({row.compares}{figures})")
+        print_line(f"{row.name:<{width}}  {row.verdict:<{verdict_width}}  {row.title}  ({row.compares}{figures})")
     print_line("")
     print_line("Published tables that are not computed:")
     for entry in without_figures:

@@ -21,9 +21,13 @@ from .workload import SCALES, Scale, Workbench
 TableBuilder = Callable[[Workbench], list[Row]]
 
 
-def _format_explorations(scale: Scale) -> str:
+def format_explorations(scale: Scale) -> str:
+    """Describe how often explorations are repeated at a scale."""
     usual, slow = pluralise(scale.repetitions, "time"), pluralise(scale.slow, "time")
-    return f"each exploration {usual}" + ("" if usual == slow else f" (data sets, growing pools: {slow})")
+    text = f"each exploration {usual}" + ("" if usual == slow else f" (data sets, growing pools: {slow})")
+    if not scale.coded_walks:
+        return text
+    return f"{text}, and at least {scale.coded_walks:,} walks (data sets: {scale.data_walks:,}) per figure"
 
 
 class StudyEntry(NamedTuple):
@@ -32,7 +36,7 @@ class StudyEntry(NamedTuple):
     title: str
     compares: str
     parts: dict[str, TableBuilder]
-    amount: Callable[[Scale], str] = _format_explorations
+    amount: Callable[[Scale], str] = format_explorations
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +48,7 @@ class _TableRow:
     builder: str = ""  # the function that builds it
     amount: str = ""  # the function that says how much is measured; by default explorations
     reason: str = ""  # why it has no study
+    tried: str = ""  # what did not explain its differences
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +80,7 @@ def _find_function(name: str) -> Callable[..., Any]:
 
 def _find_amount(name: str) -> Callable[[Scale], str]:
     if not name:
-        return _format_explorations
+        return format_explorations
     return _find_function(name if "." in name else f"{name}.format_amount")
 
 
@@ -85,6 +90,9 @@ _TABLE_ROWS = {row.name: row for row in read_rows(__package__, "tables.csv", _Ta
 TABLES: dict[str, tuple[str, Callable[[str, Workbench], list[Row]]]] = {
     name: (row.title, _find_function(row.builder)) for name, row in _TABLE_ROWS.items() if row.builder
 }
+
+#: what was tried to explain tables whose differences have no known cause
+ATTEMPTS = {name: row.tried for name, row in _TABLE_ROWS.items() if row.tried}
 
 #: tables of the five documents without a study, and why; every other table has one
 TABLES_WITHOUT_FIGURES = {name: (row.title, row.reason) for name, row in _TABLE_ROWS.items() if not row.builder}
@@ -125,14 +133,37 @@ def list_names() -> list[str]:
     return list(STUDIES)
 
 
+@dataclass(frozen=True, kw_only=True)
+class RecordedVerdict:
+    """The verdict on a table when all studies were last computed, which docs/write_published.py records."""
+
+    name: str
+    verdict: str
+    figures: str
+    scale: str
+    date: str
+
+
+def read_verdicts() -> dict[str, RecordedVerdict]:
+    """Return the verdicts on all tables when all studies were last computed."""
+    return {row.name: row for row in read_rows(__package__, "verdicts.csv", RecordedVerdict)}
+
+
 def list_studies() -> pd.DataFrame:
-    """Return all studies with their titles, the tables they compare with, and the figures that their pages draw."""
+    """Return all studies: what they compare with, the figures that their pages draw, and the last verdict."""
+    verdicts = {name: recorded.verdict for name, recorded in read_verdicts().items()}
     return pd.DataFrame(
         [
-            (name, entry.title, entry.compares, ", ".join(figure.name for figure in list_figures(entry.parts)))
+            (
+                name,
+                entry.title,
+                entry.compares,
+                ", ".join(figure.name for figure in list_figures(entry.parts)),
+                verdicts.get(name, ""),
+            )
             for name, entry in STUDIES.items()
         ],
-        columns=["name", "title", "compares", "figures"],
+        columns=["name", "title", "compares", "figures", "verdict"],
     )
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
+from .causes import Change, Estimates, estimate_both
 from .explorations import Exploration
 from .intervals import average_figures
-from .published import published
+from .published import Kind, published
 from .rows import DISPLAY_NAMES, OurFigure, Row, compute_mean, describe_part, iterate_figures, make_row
 from .workload import Scale, Workbench
 
@@ -19,65 +21,30 @@ NATIVE_MOVES_NOTE = (
 )
 
 
-class Variant(NamedTuple):
-    """One way to compute our figures, where a table can be read in several ways."""
+class Reading(NamedTuple):
+    """How the explorations of a table are read."""
 
     strategy: str
-    label: str = ""
-    note: str = ""
     pool: str = "fixed"
-    first: bool = False
-    measures: tuple[str, ...] = ()  # the measures it covers; empty for all
 
     def job(self, subject: str, walks: int, seeds: int = 200) -> Exploration:
         """Return the exploration. A directed walk starts from every seed once."""
         directed = self.strategy == "directed_walk"
-        return Exploration(self.strategy, subject, "", walks, walks if directed else seeds, self.pool, self.first)
-
-    def covers(self, measure: str) -> bool:
-        """Return whether the variant is for a measure."""
-        return not self.measures or measure in self.measures
+        return Exploration(self.strategy, subject, "", walks, walks if directed else seeds, self.pool)
 
     def choose_counts(self, scale: Scale) -> tuple[int, ...]:
         """Return the numbers of walks."""
         return scale.growing if self.pool == "growing" else scale.walks
 
-    def make_row(self, figure: Any, table: str, *place: str, ours: OurFigure, notes: Iterable[str] = ()) -> Row:
-        """Return a published figure beside ours by this variant."""
-        column = f"{figure.measure}, {self.label}" if self.label else figure.measure
-        return make_row(figure, table, *place, ours=ours, column=column, notes=[self.note, *notes])
+
+GROWING_DOCUMENT = "001"  # whose pools grow
 
 
-FIXED_POOL = Variant("random_walk")
-GROWING_POOL = Variant("random_walk", pool="growing")
-RANDOM_TARGET = Variant("random_target")
-AS_WRITTEN = Variant("directed_walk", "as written", "Ours is the algorithm as written: a walk has twenty steps.")
-FIRST_STEP = Variant(
-    "directed_walk",
-    "first step only",
-    "Ours are walks that can succeed at their first step only, and count twenty runs if they fail.",
-    first=True,
-    measures=("runs", "mutants", "cost"),
-)
-AS_RANDOM_TARGET = Variant("random_target", "random target", "Ours is random target, to which these figures belong.")
+def _choose_reading(table: str, strategy: str) -> Reading:
+    growing = strategy == "random_walk" and table.startswith(GROWING_DOCUMENT)
+    return Reading(strategy, "growing" if growing else "fixed")
 
-#: the variants per table and strategy
-VARIANTS = {
-    ("001-1", "directed_walk"): (FIRST_STEP, AS_WRITTEN),
-    ("001-2", "random_walk"): (GROWING_POOL,),
-    ("001-3", "random_walk"): (GROWING_POOL,),
-    ("001-4", "random_target"): (RANDOM_TARGET,),
-    ("001-5", "directed_walk"): (FIRST_STEP, AS_WRITTEN),
-    ("001-5", "random_walk"): (GROWING_POOL,),
-    ("001-5", "random_target"): (RANDOM_TARGET,),
-    ("000-1", "directed_walk"): (FIRST_STEP, AS_RANDOM_TARGET._replace(measures=("capability",)), AS_WRITTEN),
-    ("000-1", "random_walk"): (FIXED_POOL,),
-    ("000-1", "random_target"): (RANDOM_TARGET,),
-    ("000-9", "directed_walk"): (AS_RANDOM_TARGET, AS_WRITTEN),
-    ("000-10", "random_walk"): (FIXED_POOL,),
-    ("000-11", "random_walk"): (FIXED_POOL,),
-    ("000-12", "random_target"): (RANDOM_TARGET,),
-}
+
 SEEDS_VARY = ("001-3", "000-11")
 
 
@@ -87,48 +54,56 @@ def build_walks_table(table: str, bench: Workbench) -> list[Row]:
     scale = bench.scale
     varies = "seeds" if table in SEEDS_VARY else "walks"
     rows: list[Row] = []
-    for variant in VARIANTS[table, frame["strategy"].iloc[0]]:
-        counts = scale.seeds if varies == "seeds" else variant.choose_counts(scale)
-        for subject in scale.subjects:
-            pairs = []
-            for figure in iterate_figures(frame):
-                if figure.subject != subject or not variant.covers(figure.measure):
-                    continue
-                if (count := getattr(figure, varies)) not in counts:
-                    continue
-                seeds = int(figure.seeds) if varies == "seeds" else 200
-                ours = bench.estimate(variant.job(subject, int(figure.walks), seeds), figure.measure)
-                pairs.append((figure, ours))
-                rows.append(variant.make_row(figure, table, subject, f"{count:,} {varies}", ours=ours))
-            rows += _build_mean_rows(table, variant, pairs, varies)
+    reading = _choose_reading(table, frame["strategy"].iloc[0])
+    counts = scale.seeds if varies == "seeds" else reading.choose_counts(scale)
+    for subject in scale.subjects:
+        pairs: list[tuple[Any, Estimates]] = []
+        for figure in iterate_figures(frame):
+            if figure.subject != subject or (count := getattr(figure, varies)) not in counts:
+                continue
+            job = reading.job(subject, int(figure.walks), int(figure.seeds) if varies == "seeds" else 200)
+            estimates = estimate_both(figure, table, bench, partial(_estimate_changed, bench, [job], figure.measure))
+            pairs.append((figure, estimates))
+            rows.append(make_row(figure, table, subject, f"{count:,} {varies}", **estimates))
+        rows += _build_mean_rows(table, pairs, varies)
     return rows
 
 
-def _build_mean_rows(table: str, variant: Variant, pairs: list[tuple[Any, OurFigure]], varies: str) -> Iterator[Row]:
+def _estimate_changed(bench: Workbench, jobs: list[Exploration], measure: str, change: Change) -> OurFigure:
+    """Return the mean of a measure over changed jobs."""
+    return average_figures(bench.estimate(change(job), measure) for job in jobs)
+
+
+def _build_mean_rows(table: str, pairs: list[tuple[Any, Estimates]], varies: str) -> Iterator[Row]:
     """Yield the means of a subject's rows; the published ones are computed from the printed figures."""
     for measure in dict.fromkeys(figure.measure for figure, _ in pairs):
-        both = [(figure, ours) for figure, ours in pairs if figure.measure == measure]
+        both = [(figure, estimates) for figure, estimates in pairs if figure.measure == measure]
         if measure == "runs" or len(both) < 2:
             continue
         first = both[0][0]._replace(published=compute_mean(figure.published for figure, _ in both), walks=math.nan)
-        ours = average_figures(ours for _, ours in both)
-        yield variant.make_row(first, table, first.subject, f"mean over {varies}", ours=ours)
+        causes = both[0][1]["with_cause"]
+        yield make_row(
+            first,
+            table,
+            first.subject,
+            f"mean over {varies}",
+            ours=average_figures(estimates["ours"] for _, estimates in both),
+            with_cause={
+                cause: average_figures(estimates["with_cause"][cause] for _, estimates in both) for cause in causes
+            },
+        )
 
 
 def build_summary_table(table: str, bench: Workbench) -> list[Row]:
     """Build a table of means over numbers of walks, per subject and strategy, and over all subjects."""
     rows: list[Row] = []
     for figure, subjects in _iterate_subjects(table, bench):
-        for variant in VARIANTS[table, figure.strategy]:
-            if not variant.covers(figure.measure):
-                continue
-            counts = variant.choose_counts(bench.scale)
-            ours = average_figures(
-                average_figures(bench.estimate(variant.job(subject, walks), figure.measure) for walks in counts)
-                for subject in subjects
-            )
-            notes = [describe_part(counts, 6, "numbers of walks"), _describe_subjects(figure, subjects)]
-            rows.append(variant.make_row(figure, table, figure.subject, figure.strategy, ours=ours, notes=notes))
+        reading = _choose_reading(table, figure.strategy)
+        counts = reading.choose_counts(bench.scale)
+        jobs = [reading.job(subject, walks) for subject in subjects for walks in counts]
+        estimates = estimate_both(figure, table, bench, partial(_estimate_changed, bench, jobs, figure.measure))
+        parts = [describe_part(counts, 6, "numbers of walks"), _describe_subjects(figure, subjects)]
+        rows.append(make_row(figure, table, figure.subject, figure.strategy, notes=parts, part=any(parts), **estimates))
     return rows
 
 
@@ -138,13 +113,14 @@ def build_speed_table(table: str, bench: Workbench) -> list[Row]:
     for figure, subjects in _iterate_subjects(table, bench):
         strategies = (figure.strategy,) if figure.strategy else ("directed_walk", "random_target", "random_walk")
         ours = average_figures(
-            bench.estimate(Variant(strategy).job(subject, 1000), "pairs per second")
+            bench.estimate(Reading(strategy).job(subject, 1000), "pairs per second")
             for subject in subjects
             for strategy in strategies
         )
         column, notes = DISPLAY_NAMES.get(figure.strategy, "average"), [MACHINE_NOTE, NATIVE_MOVES_NOTE]
         notes.append(_describe_subjects(figure, subjects))
-        rows.append(make_row(figure, table, figure.subject, ours=ours, column=column, notes=notes))
+        row = make_row(figure, table, figure.subject, ours=ours, column=column, notes=notes, kinds=[Kind.MACHINE])
+        rows.append(row)
     return rows
 
 

@@ -37,7 +37,7 @@ from ..risk.credit.preparation import split_loans
 from ..risk.credit.result import CreditReport
 from ..risk.credit.run import credit
 from .intervals import estimate_share, from_bounds, label_figure
-from .published import published
+from .published import Kind, published
 from .rows import Row, iterate_figures, make_row
 from .workload import Figures, Job, Scale, Workbench
 
@@ -224,11 +224,14 @@ def build_ladder_table(table: str, bench: Workbench) -> list[Row]:
             own_notes = [*notes, SPLIT_NOTE] if figure.measure == "AUC SD" else notes
             unit = "" if figure.measure.startswith("AUC") else ", %"
             column = f"{figure.measure}{unit}"
-            rows.append(make_row(figure, table, figure.subject, ours=ours, column=column, notes=own_notes))
+            rows.append(
+                make_row(figure, table, figure.subject, ours=ours, column=column, notes=own_notes, kinds=[Kind.DATA])
+            )
     if isinstance(family, NetworkFamily) and "3*1" in sizes:
         ours = bench.estimate(job, "3*1 violation-free %")
         note = f"{DATA_NOTE} The text gives 85 of 100 networks, without saying for which year."
-        rows.append(ours.to_row("3*1", "repetitions without violations, %", note, VIOLATION_FREE_PERCENT))
+        column = "repetitions without violations, %"
+        rows.append(ours.to_row("3*1", column, note, VIOLATION_FREE_PERCENT, [Kind.DATA]))
     return rows
 
 

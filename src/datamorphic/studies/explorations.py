@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,7 @@ class Exploration(Job):
     pool: str = "fixed"  # "growing": new cases join the seeds
     first: bool = False  # whether directed walks can succeed at their first step only; failed walks count all steps
     faulty: bool = False  # whether to use the faulty midpoint of the red-wine study
+    printed_repetitions: float = field(default=10, repr=False)  # random numbers depend on the repr, not on this
 
     @property
     def label(self) -> str:
@@ -68,7 +70,9 @@ class Exploration(Job):
 
     def repetitions(self, scale: Scale) -> int:
         """Return the number of repetitions."""
-        return scale.slow if self.data or self.pool == "growing" else scale.repetitions
+        usual = scale.slow if self.data or self.pool == "growing" else scale.repetitions
+        walks = scale.data_walks if self.data else scale.coded_walks
+        return max(usual, math.ceil(walks / self.walks))
 
     def measure(self, seed: int, repetition: int, progress: bool | None) -> Figures:
         """Explore and return the figures."""
@@ -82,8 +86,9 @@ class Exploration(Job):
             figures["runs"] += (front.walks - len(front)) * (DISTANCE - 1)
         if self.faulty:
             figures |= _count_new_cases(front)
+            figures["mutants"] = figures["new cases"]  # as Morphy counts them
             figures |= label_figure("new pairs", estimate_share(figures["new pairs"], front.walks, factor=front.walks))
-        if self.pool == "fixed" and self.strategy != "directed_walk":  # walks are independent
+        if self.pool == "fixed" and self.strategy != "directed_walk" and not self.faulty:  # walks are independent
             figures |= label_figure("capability", estimate_share(front.mutants / 2, front.walks))
         return {name: float(value) for name, value in figures.items()}
 

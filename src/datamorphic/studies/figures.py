@@ -55,6 +55,7 @@ class FigurePanel:
     places: str = ""  # what the axis of numbers shows
     logarithmic: bool = False
     narrow: bool = False
+    cause: str = ""  # with which ours are drawn
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,37 +95,40 @@ SCORE_TITLES = {"precision": "Precision", "recall": "Recall", "accuracy": "Accur
 
 
 def _make_walk_panels(
-    measures: Iterable[str] = tuple(MEASURES), noun: str = "walks", column: str = "", title: str = ""
+    measures: Iterable[str] = tuple(MEASURES), noun: str = "walks", cause: str = "", title: str = ""
 ) -> Iterator[FigurePanel]:
     """Yield a panel per measure over the number of walks or seeds, with a line per classifier."""
     for letter, measure in zip("abcd", measures, strict=False):
         yield FigurePanel(
             kind="lines",
-            pattern=rf"(?P<series>.+), (?P<place>[\d,]+) {noun} \| {measure}{column}",
+            pattern=rf"(?P<series>.+), (?P<place>[\d,]+) {noun} \| {measure}",
             title=f"({letter}) {MEASURES[measure][0]}{title}",
             values=MEASURES[measure][1],
             places="seed cases" if noun == "seeds" else "walks",
+            cause=cause,
         )
 
 
-def _make_mean_panel(noun: str = "walks", column: str = "", title: str = "") -> Iterator[FigurePanel]:
+def _make_mean_panel(noun: str = "walks", cause: str = "", title: str = "") -> Iterator[FigurePanel]:
     """Yield the panel of the mean cost per classifier."""
     yield FigurePanel(
         kind="dots",
-        pattern=rf"(?P<place>.+), mean over {noun} \| cost{column}",
+        pattern=rf"(?P<place>.+), mean over {noun} \| cost",
         title=f"(d) Mean cost{title}",
         values=MEASURES["cost"][1],
+        cause=cause,
     )
 
 
-def _make_strategy_panel(measure: str, column: str, title: str, logarithmic: bool = False) -> Iterator[FigurePanel]:
+def _make_strategy_panel(measure: str, title: str, cause: str = "", logarithmic: bool = False) -> Iterator[FigurePanel]:
     """Yield a panel of a measure per classifier, with a lane per strategy."""
     yield FigurePanel(
         kind="dots",
-        pattern=rf"(?P<place>.+), (?P<series>directed walk|random walk|random target) \| {measure}{column}",
+        pattern=rf"(?P<place>.+), (?P<series>directed walk|random walk|random target) \| {measure}",
         title=title,
         values=MEASURES[measure][1],
         logarithmic=logarithmic,
+        cause=cause,
     )
 
 
@@ -263,7 +267,9 @@ def _collect_points(panel: FigurePanel, rows: Iterable[Row]) -> Iterator[tuple[s
             continue
         groups = match.groupdict()
         place = "average" if groups["place"] == "all" else groups["place"]
-        point = ChartPoint(groups.get("series", ""), place, row.ours, row.published, row.margin)
+        with_cause = panel.cause and row.cause == panel.cause
+        ours, margin = (row.ours_with_cause, row.margin_with_cause) if with_cause else (row.ours, row.margin)
+        point = ChartPoint(groups.get("series", ""), place, ours, row.published, margin)
         panels.setdefault(groups.get("title", panel.title), []).append(point)
     yield from panels.items()
 

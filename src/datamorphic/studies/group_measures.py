@@ -29,15 +29,15 @@ from .group_trials import (
 from .groups import MIN_REAL_TRIALS, choose_programs
 from .intervals import estimate_mean, estimate_share, from_bounds, label_figure
 from .program_regions import GroupSample
-from .rows import Row, describe_ours
+from .rows import Row
 from .stand_in_mutants import KINDS, RELATIONS, compute_rate, parse_relations
 from .workload import Workbench
 
 MEASURED_GENERATORS = ("MT-RT", "SFIDMT-ART", "MT-ART-Min", "MT-BART", "MT-IPART")
 GROUPS_PER_EXPECTED = 8  # groups per trial, in expected F-measures of random testing: two violations are nearly certain
 K_VALUES = tuple(range(1, 11))
-F2_NOTE = describe_ours("F2: further groups until the second violation.")
-AT_NOTE = describe_ours("P and E are after {:,} groups, where random testing has about 63% and 1.")
+F2_NOTE = "F2: further groups until the second violation."
+AT_NOTE = "P and E are after {:,} groups, where random testing has about 63% and 1."
 KIND_NOTE = "Pairs of mutant and relation that are violated at all, by the stored regions; kinds are by our rule."
 FAILURE_NOTE = (
     "A source or follow-up fails if the mutant does not answer as the program does. Regions of violations (MRVR-S of sources, MRVR-F of"

@@ -17,8 +17,8 @@ from .group_trials import (
 )
 from .groups import MIN_REAL_TRIALS, QUICK_PROGRAMS
 from .intervals import estimate_quotient
-from .published import published
-from .rows import OurFigure, Row, describe_ours, iterate_figures, make_row
+from .published import Kind, published
+from .rows import OurFigure, Row, iterate_figures, make_row
 from .stand_in_mutants import (
     KINDS,
     NO_STAND_IN_NOTE,
@@ -30,18 +30,14 @@ from .stand_in_mutants import (
 )
 from .workload import Scale, Workbench
 
-RAW_COUNT_NOTE = describe_ours("MRGS-ART as published, by the number of inputs in empty cells.")
-SHARED_DOMAIN_NOTE = describe_ours(
-    "All relations share the domain of the program as source domain; follow-ups may leave it."
-)
+RAW_COUNT_NOTE = "MRGS-ART as published, by the number of inputs in empty cells."
+SHARED_DOMAIN_NOTE = "All relations share the domain of the program as source domain; follow-ups may leave it."
 SECONDS_NOTE = "Seconds for 10,000 pairs on this machine; without the time to compile, if numba is installed."
-PAIRS_NOTE = describe_ours(
-    "10,000 pairs, divided among the relations; the mean over relations, sources and follow-ups."
-)
+PAIRS_NOTE = "10,000 pairs, divided among the relations; the mean over relations, sources and follow-ups."
 MIN_FULL_TRIALS = 10_000  # of the full scale
 GROUP_FACTOR = 3  # violations are rarer in the domain that all relations share
-INPUTS_NOTE = describe_ours("Ours is of {:,} random groups, and the F-measure is 1 / rate.")
-SMALL_SCALE_NOTE = describe_ours("k = 2, 4 and 5, and the other sets of relations, at full scale only.")
+INPUTS_NOTE = "Ours is of {:,} random groups, and the F-measure is 1 / rate."
+SMALL_SCALE_NOTE = "k = 2, 4 and 5, and the other sets of relations, at full scale only."
 PROGRAM_LENGTH_NOTE = "Ours are rewritten with arrays; lines include documentation."
 REGION_KIND_NOTE = "Ours: whether any mutant has such a region with any relation, by our rule."
 
@@ -80,7 +76,7 @@ def build_selection_table(table: str, bench: Workbench) -> list[Row]:
         notes = [stand_in.note, RAW_COUNT_NOTE, SHARED_DOMAIN_NOTE, "" if full else SMALL_SCALE_NOTE]
         notes += describe_censored(bench, job, base)
         ours = (compute_ratio if table == "002-27" else compute_effect)(bench, job, base)
-        rows.append(make_row(figure, table, label, ours=ours, notes=notes))
+        rows.append(make_row(figure, table, label, ours=ours, notes=notes, kinds=stand_in.kinds))
         if figure.measure == "k=1":
             rows.append(bench.estimate(base, "mean").to_row(label, "F-measure of MT-RT"))
     return rows
@@ -92,7 +88,7 @@ def build_selection_table(table: str, bench: Workbench) -> list[Row]:
 def build_pairing_table(table: str, bench: Workbench) -> list[Row]:
     """Build Table 29, 30 or 31: seconds, dispersion or discrepancy of pairs."""
     measure = {"002-29": "generation", "002-30": "dispersion", "002-31": "discrepancy"}[table]
-    notes = [SECONDS_NOTE] if measure == "generation" else [PAIRS_NOTE]
+    notes, kinds = ([SECONDS_NOTE], [Kind.MACHINE]) if measure == "generation" else ([PAIRS_NOTE], [])
     frame, rows = published(table), []
     first = frame[frame["strategy"] != ""].groupby("subject", sort=False)["strategy"].first()
     for figure in iterate_figures(frame):
@@ -102,8 +98,8 @@ def build_pairing_table(table: str, bench: Workbench) -> list[Row]:
         names = figure.strategy or first[program]
         selector, k = ("random", 1) if figure.measure == "MT-RT" else ("MRGS-ART", int(figure.measure[2:]))
         pairs = 10_000 if bench.scale.trials >= MIN_REAL_TRIALS else 500
-        ours = bench.figure(Pairing(program, parse_relations(names), selector, k, pairs), measure)
-        rows.append(make_row(figure, table, f"{program}, {names}", ours=ours, notes=notes))
+        ours = bench.estimate(Pairing(program, parse_relations(names), selector, k, pairs), measure)
+        rows.append(make_row(figure, table, f"{program}, {names}", ours=ours, notes=notes, kinds=kinds))
     return rows
 
 
@@ -114,24 +110,24 @@ def build_program_table(table: str, bench: Workbench) -> list[Row]:
     """Build Table 3: the programs and the kinds of regions of their mutants; nothing is run."""
     rows = []
     for figure in iterate_figures(published(table)):
-        ours, notes = _compute_program_figure(figure)
-        rows.append(make_row(figure, table, figure.subject, ours=ours, notes=notes))
+        ours, notes, kinds = _compute_program_figure(figure)
+        rows.append(make_row(figure, table, figure.subject, ours=ours, notes=notes, kinds=kinds))
     return rows
 
 
-def _compute_program_figure(figure: Any) -> tuple[float, list[str]]:
-    """Return our figure, and notes on it."""
+def _compute_program_figure(figure: Any) -> tuple[float, list[str], list[Kind]]:
+    """Return our figure, notes on it, and what is other than published."""
     program = find_printed_program(figure.subject)
     match figure.measure:
         case "dimensions":
-            return program.dimension, []
+            return program.dimension, [], []
         case "LOC":
-            return len(program.source.splitlines()), [PROGRAM_LENGTH_NOTE]
+            return len(program.source.splitlines()), [PROGRAM_LENGTH_NOTE], [Kind.SYSTEM]
         case "MRs":
-            return len(program.relations), []
+            return len(program.relations), [], []
         case "mutants":
-            return len(program.mutants), []
-    return float((program.regions["kind"] == figure.measure).any()), [REGION_KIND_NOTE]
+            return len(program.mutants), [], [Kind.MUTANTS]
+    return float((program.regions["kind"] == figure.measure).any()), [REGION_KIND_NOTE], [Kind.MUTANTS]
 
 
 def build_region_table(table: str, bench: Workbench) -> list[Row]:
@@ -151,5 +147,5 @@ def build_region_table(table: str, bench: Workbench) -> list[Row]:
             ours = rate
         else:
             ours = estimate_quotient(OurFigure(1.0, 0.0, math.inf), rate) if rate.value else OurFigure(math.inf)
-        rows.append(make_row(figure, table, label, ours=ours, notes=notes))
+        rows.append(make_row(figure, table, label, ours=ours, notes=notes, kinds=stand_in.kinds))
     return rows

@@ -27,8 +27,8 @@ from .group_trials import (
 )
 from .groups import MIN_REAL_TRIALS
 from .intervals import average_figures
-from .published import published
-from .rows import Row, describe_ours, iterate_figures, make_row
+from .published import Kind, published
+from .rows import Row, iterate_figures, make_row
 from .stand_in_mutants import KINDS, compute_rate, parse_relations
 from .workload import Scale, Workbench
 
@@ -50,8 +50,8 @@ TRIAL_FACTOR = 2  # times the trials where single figures are compared
 MUTANTS = (("emu10", "Table 5: mutant 3"), ("branch3.1", "Table 5: mutant 4"))
 
 INPUT_COUNT_NOTE = "How many inputs the printed seconds are for is not stated; compare the generators with each other."
-F_RATIO_NOTE = describe_ours("The F-ratio is to 1 / rate, which random testing needs on average.")
-KNOWN_MUTANTS_NOTE = describe_ours("Both mutants are known: emu = 10/epu, and |x| < 3.1 for the series.")
+F_RATIO_NOTE = "The F-ratio is to 1 / rate, which random testing needs on average."
+KNOWN_MUTANTS_NOTE = "Both mutants are known: emu = 10/epu, and |x| < 3.1 for the series."
 FOLLOW_UP_DOMAIN_NOTE = (
     "With x2 = 3x the follow-up domain is three times as wide as that of the sources, and MT-ART-Min keeps both in one pool:"
     " see the picture of the page for where its sources lie."
@@ -60,7 +60,7 @@ PROPOSALS_NOTE = (
     "Ying (2024) proposes MT-RPART, SFIDMT-BART, MRGS-ART+, MRGS-IPART and MRGS-RPART, without running them."
 )
 NO_FEEDBACK_NOTE = "Selectors that learn are left out: simulated regions give them no feedback."
-THREE_RELATIONS_NOTE = describe_ours(
+THREE_RELATIONS_NOTE = (
     "Three relations, 1-1, 1-2 and 1-3, each violated in turn on a hundredth of the domain: the mean."
 )
 
@@ -107,6 +107,7 @@ def build_classic_time_table(table: str, bench: Workbench) -> list[Row]:
             column=f"{figure.strategy}, s",
             ours=bench.figure(InputTiming(figure.strategy, inputs), "generation"),
             notes=[INPUT_COUNT_NOTE],
+            kinds=[Kind.MACHINE],
         )
         for figure in iterate_figures(published(table))
     ]

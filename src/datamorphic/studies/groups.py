@@ -18,8 +18,8 @@ from .group_trials import (
     limit_trials,
 )
 from .intervals import estimate_share
-from .published import published
-from .rows import OurFigure, Row, describe_ours, iterate_figures, make_row
+from .published import Kind, published
+from .rows import OurFigure, Row, iterate_figures, make_row
 from .stand_in_mutants import (
     KINDS,
     NO_STAND_IN_NOTE,
@@ -31,27 +31,25 @@ from .stand_in_mutants import (
 )
 from .workload import Scale, Workbench
 
-CENSORED_NOTE = describe_ours(
-    "Where trials were ended, the effect is not computed, as published: see the share of ended trials."
-)
+CENSORED_NOTE = "Where trials were ended, the effect is not computed, as published: see the share of ended trials."
 BUDGET_NOTE = (
     "In print trials were ended after 100,000 groups; ours of MT-ART-Max and MT-ART-Avg, which are fewer, after {:,}: "
     "5,000 groups take about 20 s, and 100,000 would take hours, because the time grows with the square."
 )
-CELLS_NOTE = describe_ours("Over 1,000 equal cells of the domain, to which the figures in print correspond.")
-SETS_NOTE = describe_ours("Ours is the mean of {} of {:,} groups.")
+CELLS_NOTE = "Over 1,000 equal cells of the domain, to which the figures in print correspond."
+SETS_NOTE = "Ours is the mean of {} of {:,} groups."
 SECONDS_NOTE = "Seconds for 10,000 groups on this machine; without the time to compile, if numba is installed."
 REGION_KIND_NOTE = (
     "Table 11 names no kinds of regions: where MT-IPART beats MT-RT by more than 0.1, a block is assumed."
 )
-PNT_NOTE = describe_ours(
+PNT_NOTE = (
     "The printed figures of PntLinePos do not follow from 1,000 uniform groups in its printed source domain, (0, 33.33) in six "
     "dimensions, and we do not know why: the distances of random groups are at most about 15 there, and 31.1 in print."
 )
 RANDOM_GENERATOR = "MT-RT"
 TIMED_GROUPS, FEWER_TIMED_GROUPS = 10_000, 500  # as published, and where that would take too long
 TIMED_GENERATORS = ("SFIDMT-ART", "MT-ART-Min", *SLOW)
-TABLE_12_NOTE = describe_ours("The published value is that of Table 12; those of Figure 13 are only in its image.")
+TABLE_12_NOTE = "The published value is that of Table 12; those of Figure 13 are only in its image."
 EXTRAPOLATED_NOTE = "Ours is from {:,} groups, and the time grows with the square of their number."
 MIN_REAL_TRIALS = 50  # trials: fewer are only a quick try
 QUICK_PROGRAMS = ("Sin", "tanh")  # programs of a quick try
@@ -100,7 +98,7 @@ def build_effect_table(table: str, bench: Workbench) -> list[Row]:
             CENSORED_NOTE if table == "002-5" else REGION_KIND_NOTE,
         ]
         notes += [BUDGET_NOTE.format(limit_budget(bench.scale, name)) for name in SLOW if name in figure.strategy][:1]
-        rows.append(make_row(figure, table, label, column=column, ours=ours, notes=notes))
+        rows.append(make_row(figure, table, label, column=column, ours=ours, notes=notes, kinds=stand_in.kinds))
     return rows
 
 
@@ -163,8 +161,9 @@ def build_time_table(table: str, bench: Workbench) -> list[Row]:
         if program in choose_programs(bench.scale):
             groups = _count_timed_groups(bench.scale, figure.strategy)
             ours = bench.figure(Timing(program, relation, figure.strategy, groups), "generation")
-            column = f"{figure.strategy}, s"
-            rows.append(make_row(figure, table, figure.subject, column=column, ours=ours, notes=[SECONDS_NOTE]))
+            column, kinds = f"{figure.strategy}, s", [Kind.MACHINE]
+            row = make_row(figure, table, figure.subject, column=column, ours=ours, notes=[SECONDS_NOTE], kinds=kinds)
+            rows.append(row)
     return rows
 
 
@@ -184,7 +183,8 @@ def build_generation_table(bench: Workbench) -> list[Row]:
             theirs = printed.get((generator, (program, relation)), math.nan)
             notes = [SECONDS_NOTE, "" if math.isnan(theirs) else TABLE_12_NOTE]
             notes += [EXTRAPOLATED_NOTE.format(groups)] if generator in SLOW and groups < TIMED_GROUPS else []
-            rows.append(Row(name, f"{generator}, s", theirs, seconds, " ".join(filter(None, notes))))
+            note = " ".join(filter(None, notes))
+            rows.append(OurFigure(seconds).to_row(name, f"{generator}, s", note, theirs, [Kind.MACHINE]))
     return rows
 
 

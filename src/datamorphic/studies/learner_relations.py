@@ -12,12 +12,10 @@ from ..relations.learners.necessity import find_requirement
 from ..systems.weka import explain_missing_weka, make_weka_learner
 from .intervals import estimate_share, label_figure
 from .published import published
-from .rows import Row, describe_ours, iterate_figures, make_row
+from .rows import Row, iterate_figures, make_row
 from .workload import Figures, Job, Scale, Workbench
 
-NECESSARY_NOTE = describe_ours(
-    "Necessary: every correct implementation satisfies it, so a violation is a fault or depends on a tie."
-)
+NECESSARY_NOTE = "Necessary: every correct implementation satisfies it, so a violation is a fault or depends on a tie."
 INPUTS_NOTE = "The published figures are over batches of 20 to 300 inputs with at most 20 to 50 rows, ours over the number in the heading."
 K_NOTE = "The publication does not state k. Tied votes show that it is not 1."
 NO_WEKA_NOTE = "Weka was not found (Debian, Ubuntu: apt install weka), so its columns are left out."

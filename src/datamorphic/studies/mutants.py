@@ -20,7 +20,7 @@ from ..mutation.kill_matrix import KILLED, SAME_BYTECODE, SURVIVED, UNREACHED
 from ..mutation.result import Mutation, count_by_killer
 from ..mutation.run import mutate
 from .intervals import estimate_mean, estimate_share, label_figure
-from .published import published
+from .published import Kind, published
 from .rows import OurFigure, Row, iterate_figures, make_row
 from .workload import Figures, Job, Scale, Workbench
 
@@ -199,12 +199,14 @@ def build_kill_table(table: str, bench: Workbench) -> list[Row]:
             ours=bench.estimate(job, f"{relation} killed"),
             column=KILLED_SHARE,
             notes=notes,
+            kinds=[Kind.MUTANTS],
         )
         if "misprint" in share.note:
             share = share._replace(note=f"{share.note} In print it is {total.published:.0f} of {whole} mutants.")
         rates = [f.published for f in printed if f.measure == relation and f.subject.startswith("v")]
         note = " ".join(note for note in notes if note)
-        rate = bench.estimate(job, f"{relation} rate").to_row(share.row, MEAN_RATE, note, math.fsum(rates) / whole)
+        mean = math.fsum(rates) / whole
+        rate = bench.estimate(job, f"{relation} rate").to_row(share.row, MEAN_RATE, note, mean, [Kind.MUTANTS])
         rows += [share, rate]
     return rows + _build_overall_rows(table, job, bench)
 
@@ -227,10 +229,11 @@ def _build_overall_rows(table: str, job: Mutating, bench: Workbench) -> list[Row
         which = "that neither crash nor hang" if base == "running" else "that differ"
         note = "" if math.isnan(count) else f"Ours is of {pluralise(int(count), 'mutant')} {which}."
         full_note = f"{MUTANTS_NOTE} {DIFFERENT_LABELS_NOTE} {note}".strip()
-        rows.append(bench.estimate(job, ours).to_row(f"all, {name}", KILLED_SHARE, full_note, 100 * theirs))
+        share = bench.estimate(job, ours)
+        rows.append(share.to_row(f"all, {name}", KILLED_SHARE, full_note, 100 * theirs, [Kind.MUTANTS]))
     mean = math.fsum(f.published for f in verdicts) / whole / len(find_relations(job.subject))
     rate, note = bench.estimate(job, "rate"), f"{MUTANTS_NOTE} {DIFFERENT_LABELS_NOTE}"
-    return [*rows, rate.to_row("all, the study's relations", MEAN_RATE, note, mean)]
+    return [*rows, rate.to_row("all, the study's relations", MEAN_RATE, note, mean, [Kind.MUTANTS])]
 
 
 def build_cross_validation_table(table: str, bench: Workbench) -> list[Row]:
@@ -266,5 +269,5 @@ def build_cross_validation_table(table: str, bench: Workbench) -> list[Row]:
         ),
     ):
         full_note = f"{MUTANTS_NOTE} {note}".strip()
-        rows.append(bench.estimate(job, ours).to_row(row, column, full_note, 100 * theirs))
+        rows.append(bench.estimate(job, ours).to_row(row, column, full_note, 100 * theirs, [Kind.MUTANTS]))
     return rows

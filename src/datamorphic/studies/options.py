@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from .plan import StudyPlan
 
 
+#: the known causes of differences: the switches of `causes`, which takes a second to import
+CAUSES = ("first_step", "random_target", "growing_pool", "swapped_rows", "faulty_midpoint")
+
+
 @dataclass(frozen=True, eq=False)
 class StudyOptions(KeptOptions, Computing):
     """The options of `study`, validated."""
@@ -33,14 +37,25 @@ class StudyOptions(KeptOptions, Computing):
         str,
         Option(
             'How much is measured: ``"small"`` takes a minute or two (all studies: less than half an hour on two cores), '
-            '``"full"`` is as published and may take hours, ``"tiny"`` only shows that it works. A full study first prints an '
-            "estimate of its duration, unless `progress` is False.",
+            '``"medium"`` repeats until most intervals are narrower than a tenth of the figure and takes hours, ``"full"`` is as '
+            'published and may take days, ``"tiny"`` only shows that it works. A medium or full study first prints an estimate of '
+            "its duration, unless `progress` is False.",
             "SCALE",
-            choices=("tiny", "small", "full"),
-            help="small takes minutes; full is as published and may take hours; tiny only shows that it works.",
+            choices=("tiny", "small", "medium", "full"),
+            help="small takes minutes; medium has narrow intervals and takes hours; full is as published; tiny only shows that it works.",
         ),
     ] = "small"
     _: KW_ONLY
+    cause: Annotated[
+        str,
+        Option(
+            "The cause of differences with which figures are measured once more, beside the study as it is described: one that "
+            '`list_causes` names, ``"all"`` or ``"none"``.',
+            "CAUSE",
+            choices=("all", "none", *CAUSES),
+            help="A known cause of differences to switch on beside the study as described; all by default.",
+        ),
+    ] = "all"
     budget: Annotated[
         Budget | str | float | None,
         Option(
@@ -65,7 +80,7 @@ class StudyOptions(KeptOptions, Computing):
         """Return what has to be measured."""
         from .plan import StudyPlan  # importing all studies takes a second, which a help text does not need
 
-        return StudyPlan(self.name, self.scale, self.seed)
+        return StudyPlan(self.name, self.scale, self.seed, self.cause)
 
     def describe_run(self, execution: Execution[Any]) -> dict[str, Any]:
         """Return the settings; a study has neither a model nor data of the user."""

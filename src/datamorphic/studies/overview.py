@@ -110,7 +110,10 @@ def _describe_report(report: StudyReport) -> dict[str, Any]:
         "compares": report.compares,
         "verdict": verdict.kind.value,
         "reason": verdict.reason,
-        **{name: getattr(verdict, name) for name in ("agreeing", "explained", "differing", "unmeasured")},
+        "figures": {kind.value: number for kind, number in verdict.counts_by_class.items()},
+        "unmeasured": verdict.unmeasured,
+        "same_order": verdict.same_order,
+        "same_sign": verdict.same_sign,
         "seconds": None if report.study is None else round(report.study.seconds, 3),
         "rows": [] if report.study is None else report.study.document()["rows"],
     }

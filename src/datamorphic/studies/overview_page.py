@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from ..reporting.document import Link, Page, Section, SectionState, Table, Tile
 from ..runs.progress import format_duration
+from .catalogue import ATTEMPTS
 from .overview import DATA_FILE, StudyOverview, StudyReport, list_tables_without_figures
 from .verdicts import RULE, VerdictKind
 
 STATES: dict[VerdictKind, SectionState] = {
     VerdictKind.AGREES: "good",
-    VerdictKind.EXPLAINED: "note",
-    VerdictKind.NOT_REPRODUCIBLE: "warn",
+    VerdictKind.CAUSE_PROVEN: "good",
+    VerdictKind.TOO_FEW: "note",
+    VerdictKind.NOT_COMPARABLE: "note",
+    VerdictKind.CAUSE_UNKNOWN: "warn",
+    VerdictKind.NOT_MEASURED: "warn",
     VerdictKind.NOT_PUBLISHED: "plain",
     VerdictKind.FAILED: "bad",
 }
 HEADINGS = {
     VerdictKind.AGREES: "Tables that agree",
-    VerdictKind.EXPLAINED: "Tables whose differences are explained",
-    VerdictKind.NOT_REPRODUCIBLE: "Tables that are not reproducible here",
+    VerdictKind.CAUSE_PROVEN: "Tables that differ for a proven cause",
+    VerdictKind.TOO_FEW: "Tables with too few repetitions",
+    VerdictKind.NOT_COMPARABLE: "Tables of other data, systems, mutants or machines",
+    VerdictKind.CAUSE_UNKNOWN: "Tables that differ, and we do not know why",
+    VerdictKind.NOT_MEASURED: "Tables that were not measured",
     VerdictKind.NOT_PUBLISHED: "Studies without published figures",
     VerdictKind.FAILED: "Studies that failed",
 }
@@ -34,9 +41,9 @@ def build_page(overview: StudyOverview, *, brief: bool = False) -> Page:
             state=STATES[kind],
             anchor=kind.name.lower().replace("_", "-"),
             table=Table(
-                columns=["study", "title", "figures", "why"],
+                columns=["study", "title", "figures", "order", "notes"],
                 rows=[_build_row(report) for report in overview.reports if report.verdict.kind is kind],
-                main_columns=["study", "title", "why" if kind is VerdictKind.FAILED else "figures"],
+                main_columns=["study", "title", "notes" if kind is VerdictKind.FAILED else "figures"],
                 main_rows=len(overview.reports),
             ),
         )
@@ -76,7 +83,9 @@ def build_page(overview: StudyOverview, *, brief: bool = False) -> Page:
 
 def _build_row(report: StudyReport) -> list[str]:
     name = Link(report.name, report.file) if report.file else report.name
-    return [name, report.title, report.verdict.counts, report.verdict.reason]
+    verdict, attempts = report.verdict, ATTEMPTS.get(report.name, "")
+    notes = f"Tried: {attempts}" if attempts and verdict.kind is VerdictKind.CAUSE_UNKNOWN else verdict.reason
+    return [name, report.title, verdict.counts, verdict.order, notes]
 
 
 def format_versions(overview: StudyOverview) -> str:

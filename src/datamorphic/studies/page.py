@@ -26,7 +26,8 @@ PLANE_GENERATORS = ("MT-RT", "SFIDMT-ART", "MT-ART-Min", "MT-ART-Max", "MT-IPART
 MAX_SOURCES = 24_000  # per picture, collected from as many trials as needed
 SAMPLE_SIZE = 50_000
 CELLS_TEXT = (
-    "published / ours ± half the width of its 95% interval; in brackets, the trials or repetitions behind ours."
+    "published / ours ± half the width of its 95% interval → ours with the known cause of the difference; in brackets, the "
+    "trials or repetitions behind ours."
 )
 
 
@@ -93,8 +94,11 @@ def _build_table(rows: list[Row], notes: dict[str, int]) -> Table:
             return ""
         own = [sentence for sentence in split_sentences(row.note) if sentence not in shared[row.column]]
         count = "" if row.trials == trials[row.column] else _format_trials(row.trials)
-        parts = [f"{format_number(row.published)} / {format_number(row.ours)}", _format_margin(row), count, mark(own)]
-        return " ".join(filter(None, parts))
+        parts = [f"{format_number(row.published)} / {format_number(row.ours)}", _format_margin(row.ours, row.margin)]
+        if not math.isnan(row.ours_with_cause):
+            margin = _format_margin(row.ours_with_cause, row.margin_with_cause)
+            parts += ["→", format_number(row.ours_with_cause), margin]
+        return " ".join(filter(None, [*parts, count, mark(own)]))
 
     headings = [
         " ".join(filter(None, [column, _format_trials(trials[column]), mark(sorted(shared[column]))]))
@@ -108,13 +112,13 @@ def _build_table(rows: list[Row], notes: dict[str, int]) -> Table:
     )
 
 
-def _format_margin(row: Row) -> str:
-    """Return the margin with as many decimals as ours, or more if it is smaller."""
-    if math.isnan(row.margin):
+def _format_margin(value: float, margin: float) -> str:
+    """Return a margin with as many decimals as its figure, or more if it is smaller; nothing if there is none."""
+    if math.isnan(margin) or not margin:
         return ""
-    decimals = len(format_number(row.ours).partition(".")[2])
-    text = f"{row.margin:,.{decimals}f}"
-    return f"±{text if float(text.replace(',', '')) or not row.margin else format_number(row.margin)}"
+    decimals = len(format_number(value).partition(".")[2])
+    text = f"{margin:,.{decimals}f}"
+    return f"±{text if float(text.replace(',', '')) else format_number(margin)}"
 
 
 def _format_trials(trials: float) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..hunting.measures import EFFECT_SIZES
 from ..relations.patterns.catalogue import patterns
-from .published import published
+from .published import Kind, published
 from .rows import Row, iterate_figures, make_row
 from .stand_in_mutants import find_printed_program
 from .workload import Scale, Workbench
@@ -60,25 +60,29 @@ def build_program_table(table: str, bench: Workbench) -> list[Row]:
     """Build Table 2, 4, 10 or 19: programs, their domains, relations, mutants and kinds of faults."""
     rows = []
     for figure in iterate_figures(published(table)):
-        ours, notes = _describe_program(figure, chosen=table in ("002-4", "002-10"))
-        rows.append(make_row(figure, table, figure.subject, ours=ours, notes=notes))
+        ours, notes, kinds = _describe_program(figure, chosen=table in ("002-4", "002-10"))
+        rows.append(make_row(figure, table, figure.subject, ours=ours, notes=notes, kinds=kinds))
     return rows
 
 
-def _describe_program(figure: Any, chosen: bool) -> tuple[float, list[str]]:
-    """Return our figure and notes; `chosen` if the table lists only the relations and mutants that a chapter uses."""
+def _describe_program(figure: Any, chosen: bool) -> tuple[float, list[str], list[Kind]]:
+    """Return our figure, notes, and what is other than published.
+
+    `chosen` if the table lists only the relations and mutants that a chapter uses.
+    """
     program = find_printed_program(figure.subject)
     match figure.measure:
         case "dimensions":
-            return program.dimension, []
+            return program.dimension, [], []
         case "from":
-            return float(program.domain.low[0]), []
+            return float(program.domain.low[0]), [], []
         case "to":
-            return float(program.domain.high[0]), []
+            return float(program.domain.high[0]), [], []
         case "LOC":
-            return len(program.source.splitlines()), [LENGTH_NOTE]
+            return len(program.source.splitlines()), [LENGTH_NOTE], [Kind.SYSTEM]
         case "MRs":
-            return len(program.relations), [CHOSEN_NOTE] if chosen else []
+            return len(program.relations), [CHOSEN_NOTE] if chosen else [], [Kind.SYSTEM] if chosen else []
         case "mutants":
-            return len(program.mutants), [MUTANTS_NOTE]
-    return float(any(mutant.operator == figure.measure for mutant in program.mutants.values())), [MUTANTS_NOTE]
+            return len(program.mutants), [MUTANTS_NOTE], [Kind.MUTANTS]
+    has_kind = any(mutant.operator == figure.measure for mutant in program.mutants.values())
+    return float(has_kind), [MUTANTS_NOTE], [Kind.MUTANTS]

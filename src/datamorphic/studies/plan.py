@@ -21,10 +21,10 @@ from .workload import SCALES, Workbench
 class StudyPlan:
     """One study or all of them, and the workbench that measures what they need."""
 
-    def __init__(self, name: str, scale: str, seed: int) -> None:
+    def __init__(self, name: str, scale: str, seed: int, cause: str = "all") -> None:
         self.name, self.scale = name, scale
         self._entries = list_entries() if name == ALL else {name: _find_entry(name)}
-        self._bench = Workbench(SCALES[scale], seed)
+        self._bench = Workbench(SCALES[scale], seed, cause)
         self._errors: dict[str, str] = {}  # by study, where others go on
         for study in self._entries:
             self._build_rows(study)
@@ -42,7 +42,7 @@ class StudyPlan:
 
     def compute(self, execution: Execution[Any]) -> Study | StudyOverview:
         """Measure what has to be measured, and return the figures."""
-        print_estimate = self.scale == "full" and execution.options.progress is not False
+        print_estimate = self.scale in ("medium", "full") and execution.options.progress is not False
         self._bench.work(self.name, execution, print_estimate=print_estimate)
         outcome: dict[str, Any] = {
             "unfinished": tuple(execution.unfinished),
@@ -76,7 +76,7 @@ class StudyPlan:
     def _build_report(self, name: str) -> StudyReport:
         rows, entry = self._build_rows(name), self._entries[name]
         if name in self._errors:
-            study, verdict = None, StudyVerdict(kind=VerdictKind.FAILED, reason=self._errors[name])
+            study, verdict = None, StudyVerdict(kind=VerdictKind.FAILED, counts_by_class={}, reason=self._errors[name])
         else:
             study = self._build_study(name, rows, self._bench.seconds_by_study[name])
             verdict = judge_study(study)

@@ -4,18 +4,47 @@ A table is named by document and number: ``"000-12"`` is Table 12 of Zhu & Bayle
 printed, mistakes included; where a figure is cut off or illegible, the row is missing. Costs printed as a
 division by zero are infinite. Tables 20 to 22 of Ying (2024) have no body in our text of it.
 
-errata.csv says what is wrong with sets of figures. A field names the values it is about, separated by commas; an empty
-field stands for all values. misprints.csv lists single figures.
+errata.csv says what is known about sets of figures: why they differ from ours, or cannot be compared with them. A field
+names the values it is about, separated by commas; an empty field stands for all values. Its column `kind` says what the
+entry proves (`Kind`), and `cause` names the switch that computes the study again with the cause. misprints.csv lists
+single figures.
 """
 
 from __future__ import annotations
 
+from decimal import Decimal
+from enum import StrEnum
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._lazy import pd
 from ..errors import DataError
+
+
+class Kind(StrEnum):
+    """What an entry of errata.csv says about a figure."""
+
+    PRINT = "print"  # other figures or sentences in print contradict it
+    SWITCH = "switch"  # the study can be computed again with the cause of the difference
+    DATA = "data"  # ours are other data
+    SYSTEM = "system"  # ours is another program, service or library
+    MUTANTS = "mutants"  # ours are other mutants
+    MACHINE = "machine"  # seconds of another machine
+    PART = "part"  # ours covers a part of what the published figure covers
+    REMARK = "remark"  # something to know, which explains no difference
+
+
+#: kinds of figures that cannot be compared, only their order and their direction
+INCOMPARABLE_KINDS = frozenset({Kind.DATA, Kind.SYSTEM, Kind.MUTANTS, Kind.MACHINE})
+
+
+class Erratum(NamedTuple):
+    """What is known about a figure."""
+
+    says: str
+    kind: Kind
+    cause: str = ""  # the switch of the study
 
 
 def tables() -> list[str]:
@@ -48,7 +77,8 @@ def published(table: str) -> pd.DataFrame:
     -------
     DataFrame
         Columns ``strategy``, ``data`` (empty for the coded subjects), ``subject`` ("all": over all of them),
-        ``walks`` and ``seeds`` (missing where they do not apply or are not stated), ``measure``, ``published``.
+        ``walks`` and ``seeds`` (missing where they do not apply or are not stated), ``measure``, ``published``,
+        ``unit`` (of the last printed digit).
         In 002 (Ying 2024) subjects are programs, mutants, relations or rates, strategies are algorithms, pairs of them or
         sets of relations, ``data`` is the relation of a mutant, and marks are 1 or 0. An effect size that was not
         computed is nan. A name has one spelling: ``TriPlus`` is also printed as TriSquarePlus, Tri and Tr.
@@ -85,17 +115,24 @@ def erratum(
     >>> erratum("000-12", "random_target", "Box 1", "cost")
     ''
     """
+    return " ".join(entry.says for entry in find_errata(table, strategy, subject, measure, data=data, walks=walks))
+
+
+def find_errata(
+    table: str, strategy: str = "", subject: str = "", measure: str = "", *, data: str = "", walks: int | None = None
+) -> list[Erratum]:
+    """Return all that is known about a figure, as `erratum` does in words."""
     place = {"tables": _validate_table(table), "strategy": strategy, "data": data}
     place |= {"subject": subject, "measure": measure}
-    notes = [
-        entry.says
+    entries = [
+        Erratum(entry.says, Kind(entry.kind), entry.cause)
         for entry in errata()
         if all(
             not value or not getattr(entry, field) or value in getattr(entry, field).split(",")
             for field, value in place.items()
         )
     ]
-    return " ".join([*notes, *_find_misprints(place, walks)])
+    return entries + [Erratum(text, Kind.PRINT) for text in _find_misprints(place, walks)]
 
 
 @cache
@@ -153,8 +190,15 @@ def _read_table(name: str) -> pd.DataFrame:
     whole = [column for column in ("walks", "seeds") if column in frame]
     frame[whole] = frame[whole].apply(pd.to_numeric).astype("Int64")
     if "published" in frame:
+        frame["unit"] = frame["published"].map(_find_unit)
         frame["published"] = frame["published"].astype(float)
     return frame
+
+
+def _find_unit(text: str) -> float:
+    """Return the unit of the last digit: 0.01 of "51.88"; 0 if it is not a finite number."""
+    exponent = Decimal(text).as_tuple().exponent
+    return 10.0**exponent if isinstance(exponent, int) else 0.0
 
 
 def _validate_table(table: str) -> str:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 import statistics
+from functools import partial
 from typing import Any
 
 from ..data.learners import REFERENCE_MODELS, reference_space
 from ..data.sets import TARGET, load
 from ..space.features import Categorical, Continuous, Integer
+from .causes import Change, estimate_both, keep
 from .coded_classifiers import MACHINE_NOTE
 from .explorations import Exploration, ModelTraining
 from .intervals import average_figures
-from .published import published
-from .rows import DISPLAY_NAMES, OurFigure, Row, compute_mean, describe_ours, describe_part, iterate_figures, make_row
+from .published import Kind, published
+from .rows import DISPLAY_NAMES, OurFigure, Row, compute_mean, describe_part, iterate_figures, make_row
 from .workload import Workbench
 
-CLASSES_NOTE = describe_ours("The grades of the wines in the file go from 3 to 8: six classes.")
+CLASSES_NOTE = "The grades of the wines in the file go from 3 to 8: six classes."
 #: directions per data set: Tables 17, 21 and 25 count directed walks per row and direction, the others per row
 DIRECTION_COUNTS = {"red_wine": 22, "mushroom": 44, "bank_churners": 38}
 MODEL_COUNT = len(REFERENCE_MODELS)
@@ -33,24 +35,39 @@ def _choose_counts(bench: Workbench, strategy: str) -> tuple[int, ...]:
     return bench.scale.rows if strategy == "directed_walk" else bench.scale.targets
 
 
-def _measure_all_counts(bench: Workbench, strategy: str, data: str, subject: str, measure: str) -> list[OurFigure]:
+def _measure_all_counts(
+    bench: Workbench, strategy: str, data: str, subject: str, measure: str, change: Change = keep
+) -> list[OurFigure]:
     """Return a measure of a model for every number of walks."""
     jobs = (Exploration(strategy, subject, data, walks) for walks in _choose_counts(bench, strategy))
-    return [bench.estimate(job, measure) for job in jobs]
+    return [bench.estimate(change(job), measure) for job in jobs]
 
 
 def compute_statistic(figures: list[OurFigure], kind: str) -> OurFigure:
-    """Return a statistic; totals and means have intervals, and so have extremes, which are one of the figures."""
+    """Return a statistic with its interval; extremes have that of one of the figures."""
     mean = average_figures(figures)
     if kind == "total":
-        return OurFigure(math.fsum(figure.value for figure in figures), mean.margin * len(figures), mean.trials)
+        return mean.times(len(figures))._replace(value=math.fsum(figure.value for figure in figures))
     if kind == "mean" or not math.isfinite(mean.value):  # no pair at all, or not measured yet
         return mean
     finite_figures = [figure for figure in figures if math.isfinite(figure.value)]
     if kind == "stdev":
-        values = [figure.value for figure in finite_figures]
-        return OurFigure(statistics.stdev(values) if len(values) > 1 else math.nan)
+        return _compute_deviation(finite_figures)
     return max(finite_figures) if kind == "max" else min(finite_figures)
+
+
+def _compute_deviation(figures: list[OurFigure]) -> OurFigure:
+    """Return the standard deviation of figures, with its interval by the delta method."""
+    if len(figures) < 2:
+        return OurFigure(math.nan)
+    values = [figure.value for figure in figures]
+    mean, deviation = statistics.fmean(values), statistics.stdev(values)
+    slopes = [(value - mean) / ((len(values) - 1) * deviation) if deviation else 0.0 for value in values]
+    margin, printed_margin = (
+        math.hypot(*(slope * width for slope, width in zip(slopes, widths, strict=True)))
+        for widths in zip(*((figure.margin, figure.printed_margin) for figure in figures), strict=True)
+    )
+    return OurFigure(deviation, margin, math.fsum(figure.trials for figure in figures), printed_margin)
 
 
 def build_model_table(table: str, bench: Workbench) -> list[Row]:
@@ -85,18 +102,24 @@ def _build_cell(table: str, figure: Any, bench: Workbench) -> Row | None:
     if kind:  # over the numbers of walks
         if (kind == "total" and len(counts) != 10) or (kind == "stdev" and len(counts) < 2):
             return None
-        values = _measure_all_counts(bench, figure.strategy, figure.data, figure.subject, measure)
-        ours = compute_statistic(values, kind)
         note = describe_part(counts, 10, f"numbers of {'rows' if figure.strategy == 'directed_walk' else 'walks'}")
-        return make_row(figure, table, figure.strategy, figure.subject, kind, ours=ours, column=measure, notes=[note])
+
+        def estimate_statistic(change: Change) -> OurFigure:
+            values = _measure_all_counts(bench, figure.strategy, figure.data, figure.subject, measure, change)
+            return compute_statistic(values, kind)
+
+        estimates = estimate_both(figure, table, bench, estimate_statistic)
+        place = (figure.strategy, figure.subject, kind)
+        return make_row(figure, table, *place, column=measure, notes=[note], part=bool(note), **estimates)
     walks = int(figure.walks)
     if figure.strategy == "directed_walk" and measure == "capability":
         walks = round(walks / DIRECTION_COUNTS[figure.data] / 100) * 100  # Table 21 prints 4000 for 44 x 100
     if walks not in counts:
         return None
     noun = "rows, every way" if figure.strategy == "directed_walk" else "walks"
-    ours = bench.estimate(Exploration(figure.strategy, figure.subject, figure.data, walks), measure)
-    return make_row(figure, table, figure.strategy, figure.subject, f"{walks:,} {noun}", ours=ours)
+    job = Exploration(figure.strategy, figure.subject, figure.data, walks)
+    estimates = estimate_both(figure, table, bench, lambda change: bench.estimate(change(job), measure))
+    return make_row(figure, table, figure.strategy, figure.subject, f"{walks:,} {noun}", **estimates)
 
 
 def build_overall_table(table: str, bench: Workbench, data: str = "") -> list[Row]:
@@ -106,19 +129,28 @@ def build_overall_table(table: str, bench: Workbench, data: str = "") -> list[Ro
     for figure in iterate_figures(published(table)):
         if data and figure.data != data:
             continue
-        measure, _, kind = figure.measure.partition(" ")
+        kind = figure.measure.partition(" ")[2]
         counts = _choose_counts(bench, figure.strategy)
         if kind == "stdev" and len(counts) < 2:
             continue
-        inner = "stdev" if kind == "stdev" else "mean"
-        model_values = [
-            compute_statistic(_measure_all_counts(bench, figure.strategy, figure.data, model, measure), inner)
-            for model in models
-        ]
-        ours = compute_statistic(model_values, "mean" if kind == "stdev" else kind)
-        notes = [describe_part(models, MODEL_COUNT, "models")]
-        rows.append(make_row(figure, table, figure.data, figure.strategy, ours=ours, notes=notes))
+        estimate = partial(_estimate_overall, bench, figure)
+        notes = [describe_part(models, MODEL_COUNT, "models"), describe_part(counts, 10, "numbers of walks")]
+        estimates = estimate_both(figure, table, bench, estimate)
+        rows.append(make_row(figure, table, figure.data, figure.strategy, notes=notes, part=any(notes), **estimates))
     return rows
+
+
+def _estimate_overall(bench: Workbench, figure: Any, change: Change) -> OurFigure:
+    """Return a statistic over models of their means, or the mean of their deviations."""
+    measure, _, kind = figure.measure.partition(" ")
+    inner, outer = ("stdev", "mean") if kind == "stdev" else ("mean", kind)
+    return compute_statistic(
+        [
+            compute_statistic(_measure_all_counts(bench, figure.strategy, figure.data, model, measure, change), inner)
+            for model in bench.scale.models
+        ],
+        outer,
+    )
 
 
 def build_speed_table(table: str, bench: Workbench) -> list[Row]:
@@ -153,7 +185,8 @@ def build_speed_table(table: str, bench: Workbench) -> list[Row]:
         if len(used) < len(whole):
             notes.append(f"Ours is over {len(used)} of {len(whole)} figures: without {', '.join(sorted(slow))}.")
         where = ", ".join(DISPLAY_NAMES[word] for word in (figure.data, figure.strategy) if word) or "average"
-        rows.append(make_row(figure, table, figure.subject, ours=ours, column=where, notes=notes))
+        row = make_row(figure, table, figure.subject, ours=ours, column=where, notes=notes, kinds=[Kind.MACHINE])
+        rows.append(row)
     return rows
 
 
@@ -185,12 +218,13 @@ def build_accuracy_table(table: str, bench: Workbench) -> list[Row]:
     for figure in iterate_figures(published(table)):
         if figure.subject in bench.scale.models:
             ours = bench.estimate(ModelTraining(figure.subject, figure.data), figure.measure)
-            note = ""
+            note, kinds = "", []
             if figure.measure == "seconds":
+                kinds = [Kind.MACHINE]
                 note = MACHINE_NOTE.replace("one case at a time in Java", "in Python").split(";")[0] + "."
             elif figure.measure == "test accuracy" or figure.subject.endswith("2"):
                 note = "Ours is measured in the same way."
-            rows.append(make_row(figure, table, figure.data, figure.subject, ours=ours, notes=[note]))
+            rows.append(make_row(figure, table, figure.data, figure.subject, ours=ours, notes=[note], kinds=kinds))
     return rows
 
 

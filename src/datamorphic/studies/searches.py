@@ -20,8 +20,8 @@ from ..relations.check.decades import find_decade
 from ..relations.check.run import check
 from ..systems.search_engines import SearchEngine, SqliteSearch, TantivySearch
 from .intervals import estimate_share, label_figure
-from .published import published
-from .rows import Row, describe_ours, iterate_figures, make_row
+from .published import Kind, published
+from .rows import Row, iterate_figures, make_row
 from .workload import Figures, Job, Scale, Workbench
 
 ENGINES: dict[str, type[SearchEngine]] = {"tantivy": TantivySearch, "SQLite": SqliteSearch}
@@ -39,7 +39,8 @@ SYSTEM_NOTE = (
 )
 GROUPS_NOTE = "Ours is from {groups}."
 ANY_WORD_NOTE = "Products with any word of the query are hits, and their number is rounded as in shops (over 2,000)."
-SHARE_NOTE = describe_ours("The published share follows from the printed numbers.")
+OTHERS = (Kind.SYSTEM, Kind.DATA)
+SHARE_NOTE = "The published share follows from the printed numbers."
 
 
 @dataclass(frozen=True)
@@ -128,12 +129,11 @@ def build_violation_table(table: str, bench: Workbench) -> list[Row]:
             notes.append(GROUPS_NOTE.format(groups=pluralise(group_count, "group")))
         for figure in iterate_figures(frame):
             ours = bench.estimate(job, f"{figure.subject} {figure.measure}")
-            rows.append(make_row(figure, table, job.variant, figure.subject, ours=ours, notes=notes))
+            rows.append(make_row(figure, table, job.variant, figure.subject, ours=ours, notes=notes, kinds=OTHERS))
             if figure.measure == "violations":
                 published_share = 100 * float(figure.published) / published_groups
                 note = " ".join(text for text in (SHARE_NOTE, *notes) if text)
                 place = f"{job.variant}, {figure.subject}"
-                rows.append(
-                    ours.times(100 / group_count).to_row(place, "violations, % of groups", note, published_share)
-                )
+                share, column = ours.times(100 / group_count), "violations, % of groups"
+                rows.append(share.to_row(place, column, note, published_share, OTHERS))
     return rows

@@ -17,8 +17,7 @@ from ..data.programs import programs
 from ..data.programs.program import NumericProgram
 from .group_trials import DOMAINS, find_relation
 from .program_regions import measure_regions
-from .published import published
-from .rows import describe_ours
+from .published import Kind, published
 
 KINDS = ("block", "point", "strip")
 DEFAULT_RATE = 0.005  # where none is published
@@ -49,7 +48,7 @@ STAND_IN_NOTE = (
     "The mutants were not published: ours is one of the same program with the same kind of region where there is one, and"
     " with the nearest violation rate (0.005 where none is in print)."
 )
-SAME_MUTANT_NOTE = describe_ours("The same mutant as published, as far as the text says.")
+SAME_MUTANT_NOTE = "The same mutant as published, as far as the text says."
 OTHER_KIND_NOTE = "No mutant of ours has this kind of region with this relation."
 NO_STAND_IN_NOTE = "No mutant of ours violates this."
 
@@ -60,6 +59,7 @@ class StandIn(NamedTuple):
     mutant: str
     rate: float
     note: str
+    kinds: tuple[Kind, ...] = (Kind.MUTANTS,)  # what is other than published
 
 
 def find_printed_program(subject: str) -> NumericProgram:
@@ -144,7 +144,7 @@ def _choose_for_relation(
     if not rate_and_kind:
         return None
     if published_mutant in KNOWN:
-        return StandIn(KNOWN[published_mutant], rate_and_kind[KNOWN[published_mutant]][0], SAME_MUTANT_NOTE)
+        return StandIn(KNOWN[published_mutant], rate_and_kind[KNOWN[published_mutant]][0], SAME_MUTANT_NOTE, ())
 
     def rank_mutant(mutant: str) -> tuple[bool, bool, float]:
         rate, kind = rate_and_kind[mutant]

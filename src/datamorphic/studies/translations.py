@@ -10,7 +10,7 @@ from ..relations.catalogue.translation import VIOLATION_TYPES, translation_relat
 from ..relations.check.run import check
 from ..systems.translator import ApertiumTranslator, explain_missing_apertium
 from .intervals import estimate_share, label_figure
-from .published import published
+from .published import Kind, published
 from .rows import Row, iterate_figures, make_row
 from .workload import Figures, Job, Scale, Workbench
 
@@ -19,6 +19,7 @@ PER_HUNDRED_NOTE = "Ours: Apertium, English to Spanish, violations per 100 group
 GROUPS_NOTE = (
     "Ours: the groups of the relation with the fewest. The sentences are our own; the published ones are not printed."
 )
+OTHERS = (Kind.SYSTEM, Kind.DATA)
 COUNT_NOTE = "Ours only. Section 6.7.3 says that all three translators satisfy MR3 and HMR5; there is no figure."
 
 
@@ -72,14 +73,24 @@ def build_violation_table(table: str, bench: Workbench) -> list[Row]:
     for figure in iterate_figures(published(table)):
         if figure.measure == "groups":
             fewest = min(bench.figure(job, f"{name} groups") for name in robustness)
-            rows.append(make_row(figure, table, figure.strategy, ours=fewest, notes=missing_notes or [GROUPS_NOTE]))
+            rows.append(
+                make_row(
+                    figure, table, figure.strategy, ours=fewest, notes=missing_notes or [GROUPS_NOTE], kinds=OTHERS
+                )
+            )
             continue
         name = f"translation.{figure.subject}"
         count = bench.estimate(job, f"{name} {figure.measure.removeprefix('type ')}")
         ours = count.times(100 / bench.figure(job, f"{name} groups"))
         rows.append(
             make_row(
-                figure, table, figure.subject, figure.strategy, ours=ours, notes=missing_notes or [PER_HUNDRED_NOTE]
+                figure,
+                table,
+                figure.subject,
+                figure.strategy,
+                ours=ours,
+                notes=missing_notes or [PER_HUNDRED_NOTE],
+                kinds=OTHERS,
             )
         )
     return rows

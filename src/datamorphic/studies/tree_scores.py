@@ -13,9 +13,9 @@ from typing import Any
 
 from .._text import pluralise
 from ..trees.boundaries import BEYOND, STEP, Offset
-from .intervals import estimate_mean, estimate_share
-from .published import published
-from .rows import OurFigure, Row, describe_ours, describe_part, iterate_figures, make_row
+from .intervals import estimate_runs, estimate_share
+from .published import Kind, published
+from .rows import OurFigure, Row, describe_part, iterate_figures, make_row
 from .tree_trials import CRITERIA, DRAWS, LEARNERS, SCORES, TEST_METHODS, Folding, Learning, Moving, Splitting
 from .trees import STATISTICS, describe_data_set, find_available, format_name, is_known, list_published_sets
 from .workload import Job, Scale, Workbench
@@ -23,23 +23,22 @@ from .workload import Job, Scale, Workbench
 OFFSETS: tuple[Offset, ...] = (STEP, 0.5, BEYOND)
 SPLITS_PER_REPETITION = 2  # per repetition
 
-ORACLE_NOTE = describe_ours("The label of a generated row is the answer of the tree, which serves as the oracle here.")
+ORACLE_NOTE = "The label of a generated row is the answer of the tree, which serves as the oracle here."
 STEPS_NOTE = (
     "Values lie one step inside the limits, as section 4.4.1 says (slightly greater or lesser), and not anywhere beyond "
     "them, as section 8 says."
 )
 EARLIER_NOTE = "The earlier study used fewer data sets; ours are those of the current one in both rows."
-SHUFFLED_NOTE = describe_ours("Cross-validation is stratified and shuffled, and scores are means over the folds.")
-WEIGHTED_NOTE = describe_ours("Scores are weighted by the sizes of the classes, so recall and accuracy are the same.")
-SAME_SETS_NOTE = describe_ours("The published value is the mean of the same data sets, computed from Table 5.")
-FROM_TABLE_5_NOTE = describe_ours("The published value is computed from Table 5.")
-UNPAIRED_NOTE = describe_ours("Two-sided t-test of two independent samples.")
+SHUFFLED_NOTE = "Cross-validation is stratified and shuffled, and scores are means over the folds."
+WEIGHTED_NOTE = "Scores are weighted by the sizes of the classes, so recall and accuracy are the same."
+SAME_SETS_NOTE = "The published value is the mean of the same data sets, computed from Table 5."
+FROM_TABLE_5_NOTE = "The published value is computed from Table 5."
+UNPAIRED_NOTE = "Two-sided t-test of two independent samples."
 INSIDE_FOLDS_NOTE = (
     "The tree is fitted to nine folds, and rows are chosen from these. The other rows of the nine train the 3-NN, which "
     "is also tested on the tenth fold."
 )
-INTERVAL_NOTE = describe_ours("The interval is from the variation of the mean over seeds.")
-MEANS_NOTE = describe_ours("Ours is computed from the means over seeds.")
+INTERVAL_NOTE = "The interval is from the variation of the mean over seeds."
 DISTANCE_NOTE = "Mean distance between our value and the published one, over data sets."
 SINGLE_SEEDS_NOTE = "Seeds that, each on its own, give p < 1% and a lower score."
 
@@ -83,11 +82,24 @@ class TreeScores:
 
     def estimates(self, measure: str, make: Callable[[str, int], Job] = Splitting, seeds: int = 0) -> list[OurFigure]:
         """Return a measure per data set, with its interval over seeds."""
-        return [estimate_mean(values) for values in zip(*self.by_seed(measure, make, seeds), strict=True)]
+        return [estimate_runs(values) for values in zip(*self.by_seed(measure, make, seeds), strict=True)]
 
     def mean(self, measure: str, make: Callable[[str, int], Job] = Splitting, seeds: int = 0) -> OurFigure:
         """Return the mean of a measure over data sets, with its interval over seeds."""
-        return estimate_mean(statistics.fmean(values) for values in self.by_seed(measure, make, seeds))
+        return self.compute(statistics.fmean, measure, make=make, seeds=seeds)
+
+    def compute(
+        self,
+        statistic: Callable[..., float],
+        *measures: str,
+        make: Callable[[str, int], Job] = Splitting,
+        seeds: int = 0,
+    ) -> OurFigure:
+        """Return a statistic of the scores of all data sets, as mean over seeds: the published one is of one seed."""
+        scores = list(zip(*(self.by_seed(measure, make, seeds) for measure in measures), strict=True))
+        if not is_known(*(values for seed_scores in scores for values in seed_scores)):
+            return OurFigure(math.nan)
+        return estimate_runs(statistic(*seed_scores) for seed_scores in scores)
 
     def theirs(self, measure: str) -> list[float]:
         """Return the published figures of the available data sets."""
@@ -108,6 +120,11 @@ def _load_published_scores() -> dict[tuple[str, str], float]:
 def _find_published(measure: str) -> list[float]:
     """Return the published figures of all data sets."""
     return [_load_published_scores()[name, measure] for name in list_published_sets()]
+
+
+def _compute_test(test: str, number: int, *values: Sequence[float]) -> float:
+    """Return the statistic (0) or the p-value (1) of a SciPy test."""
+    return _run_test(test, *values)[number]
 
 
 def _run_test(test: str, *values: Sequence[float], **options: Any) -> tuple[float, float]:
@@ -142,26 +159,21 @@ def build_comparison_table(table: str, bench: Workbench) -> list[Row]:
 
 def _make_score_row(figure: Any, table: str, tree_scores: TreeScores, place: str = "", note: str = "") -> Row:
     """Return a score of a data set, or a statistic of the scores of all."""
-    name, scope = figure.subject, tree_scores.scope_note
-    values, seeds = tree_scores.ours(figure.measure), count_splits(tree_scores.bench.scale)
+    name, scope, part = figure.subject, tree_scores.scope_note, False
     if name.startswith("Shapiro-Wilk"):
-        statistic, p = _run_test("shapiro", values)
-        ours = OurFigure(statistic if name.endswith("W") else p, trials=seeds)
-    elif name == "mean":
-        ours = tree_scores.mean(figure.measure)
+        ours = tree_scores.compute(partial(_compute_test, "shapiro", not name.endswith("W")), figure.measure)
+        part = bool(scope)
     elif name in STATISTICS:
-        ours = OurFigure(STATISTICS[name](values) if is_known(values) else math.nan, trials=seeds)
-    elif name in tree_scores.names:
-        ours = tree_scores.estimates(figure.measure)[tree_scores.names.index(name)]
+        ours, part = tree_scores.compute(STATISTICS[name], figure.measure), bool(scope)
     else:
-        ours = OurFigure(math.nan)
-    if name not in STATISTICS and not name.startswith("Shapiro-Wilk"):
-        scope = describe_data_set(name, tree_scores.names)
-    notes = [*_describe_measure(figure.measure), scope, note]
-    row = make_row(figure, table, *filter(None, (place, format_name(name))), ours=ours, notes=notes)
+        ours, scope = OurFigure(math.nan), describe_data_set(name, tree_scores.names)
+        if name in tree_scores.names:
+            ours = tree_scores.estimates(figure.measure)[tree_scores.names.index(name)]
+    notes, shown_name = [*_describe_measure(figure.measure), scope, note], format_name(name)
     if name.endswith(" p"):  # in percent, so that small p-values can be distinguished
-        row = row._replace(row=f"{row.row}, %", published=100 * row.published, ours=100 * row.ours)
-    return row
+        shown_name, ours = f"{shown_name}, %", ours.times(100)
+        figure = figure._replace(published=100 * figure.published, unit=100 * figure.unit)
+    return make_row(figure, table, *filter(None, (place, shown_name)), ours=ours, notes=notes, part=part)
 
 
 def _describe_measure(measure: str) -> list[str]:
@@ -205,15 +217,18 @@ def build_wilcoxon_table(table: str, bench: Workbench) -> list[Row]:
         for first, second in (*((way, "CV") for way in CRITERIA), ("BVA", "DTC")):
             pair = f"{first} {score}", f"{second} {score}"
             name = first if second == "CV" else f"{first} against {second}"
-            theirs, ours = (_run_test("wilcoxon", *map(source, pair)) for source in (_find_published, tree_scores.ours))
-            note = f"{MEANS_NOTE} {tree_scores.scope_note}"
+            theirs, note = _run_test("wilcoxon", *map(_find_published, pair)), tree_scores.scope_note
             for k, (letter, unit, times) in enumerate((("W", "", 1), ("p", ", %", 100))):
                 figure = printed.get((score, f"{name} {letter}"))
-                published_value = figure.published if figure is not None else theirs[k]
-                full_note = (note if figure is not None else f"{FROM_TABLE_5_NOTE} {note}").strip()
                 column = f"{name} {letter}{unit}"
-                figure_of_ours = OurFigure(times * ours[k], trials=count_splits(bench.scale))
-                rows.append(figure_of_ours.to_row(score, column, full_note, times * published_value))
+                ours = tree_scores.compute(partial(_compute_test, "wilcoxon", k), *pair).times(times)
+                if figure is None:
+                    full_note = f"{FROM_TABLE_5_NOTE} {note}".strip()
+                    rows.append(ours.to_row(score, column, full_note, times * theirs[k], [Kind.PART] if note else []))
+                    continue
+                scaled_figure = figure._replace(published=times * figure.published, unit=times * figure.unit)
+                row = make_row(scaled_figure, table, score, ours=ours, column=column, notes=[note], part=bool(note))
+                rows.append(row)
             share = _compute_lower_share(tree_scores, *pair)
             rows.append(share.to_row(score, f"{name} seeds, %", SINGLE_SEEDS_NOTE))
     return rows
@@ -239,16 +254,17 @@ def build_t_test_table(table: str, bench: Workbench) -> list[Row]:
     for figure in iterate_figures(published(table)):
         pair = f"BVA {figure.subject}", f"DTMT {figure.subject}"
         k, times, column = {"t": (0, 1, "t"), "p": (1, 100, "p, %")}[figure.measure]
-        scaled_figure = figure._replace(published=times * figure.published)
-        seeds = count_splits(bench.scale)
-        ours = OurFigure(times * _run_test("ttest_ind", *map(tree_scores.ours, pair))[k], trials=seeds)
-        notes = [UNPAIRED_NOTE, MEANS_NOTE, tree_scores.scope_note]
-        rows.append(make_row(scaled_figure, table, figure.subject, ours=ours, column=column, notes=notes))
-        theirs, paired_ours = (
-            times * _run_test("ttest_rel", *map(source, pair))[k] for source in (_find_published, tree_scores.ours)
+        scaled_figure = figure._replace(published=times * figure.published, unit=times * figure.unit)
+        unpaired, paired = (
+            tree_scores.compute(partial(_compute_test, test, k), *pair).times(times)
+            for test in ("ttest_ind", "ttest_rel")
         )
-        note = f"{FROM_TABLE_5_NOTE} {MEANS_NOTE} {tree_scores.scope_note}".strip()
-        rows.append(OurFigure(paired_ours, trials=seeds).to_row(figure.subject, f"paired {column}", note, theirs))
+        notes, part = [UNPAIRED_NOTE, tree_scores.scope_note], bool(tree_scores.scope_note)
+        place = figure.subject
+        rows.append(make_row(scaled_figure, table, place, ours=unpaired, column=column, notes=notes, part=part))
+        theirs = times * _run_test("ttest_rel", *map(_find_published, pair))[k]
+        note, kinds = f"{FROM_TABLE_5_NOTE} {tree_scores.scope_note}".strip(), [Kind.PART] if part else []
+        rows.append(paired.to_row(place, f"paired {column}", note, theirs, kinds))
     return rows
 
 

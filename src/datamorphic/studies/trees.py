@@ -19,7 +19,7 @@ from ..trees.coverage.run import read_trees_and_rows
 from ..trees.coverage.selection import RowChooser
 from .intervals import estimate_median, estimate_share
 from .published import published
-from .rows import OurFigure, Row, describe_ours, describe_part, iterate_figures, make_row
+from .rows import OurFigure, Row, describe_part, iterate_figures, make_row
 from .workload import Figures, Job, Scale, Workbench
 
 STATISTICS: dict[str, Callable[[list[float]], float]] = {
@@ -35,20 +35,16 @@ SEEDS_PER_STUDY = 1000  # seeds of a study, so that studies with other seeds sha
 UNAVAILABLE_SET = "cancer_prediction"
 UNAVAILABLE_NOTE = "This data set is not available: its source is not stated."
 LEFT_OUT_NOTE = "This data set is left out: it is not in the data folder, or this is the small scale."
-MEDIAN_NOTE = describe_ours(
-    "Ours is the median over our trees, figure by figure: no single tree need have all of them."
-)
-EQUAL_NOTE = describe_ours(
-    "Our trees for which this row is as published: decision nodes, both kinds of mutants, live mutants."
-)
-ORDER_NOTE = describe_ours(
+MEDIAN_NOTE = "Ours is the median over our trees, figure by figure: no single tree need have all of them."
+EQUAL_NOTE = "Our trees for which this row is as published: decision nodes, both kinds of mutants, live mutants."
+ORDER_NOTE = (
     "In the publication, random means one random order of the rows for all mutants: each mutant takes the first row that "
     "kills it. If each mutant chose a row of its own, test sets would be twice as large as published."
 )
-NEIGHBOURS_NOTE = describe_ours(
+NEIGHBOURS_NOTE = (
     "Constants are exchanged with those of the nodes before and after, in pre-order, that test the same column."
 )
-LEAVES_NOTE = describe_ours("One row is generated for each leaf that the data reach. The data reach all leaves.")
+LEAVES_NOTE = "One row is generated for each leaf that the data reach. The data reach all leaves."
 #: how data sets differ from those of the publication, or what our figures show about them
 PREPARED = {
     "cleveland": "Cleveland has the number of the row as a first column: 15 attributes and 99 nodes show that the "
@@ -204,14 +200,24 @@ def build_count_table(table: str, bench: Workbench) -> list[Row]:
             medians = [float(np.median(_measure_all_trees(bench, name, measure))) for name in names]
             value = STATISTICS[figure.subject](medians) if is_known(medians) else math.nan
             ours = OurFigure(value, trials=len(names) * count_trees(bench.scale))
-            notes.append(describe_part([format_name(name) for name in names], len(list_published_sets()), "data sets"))
+            part = describe_part([format_name(name) for name in names], len(list_published_sets()), "data sets")
         else:
-            ours = OurFigure(math.nan)
+            ours, part = OurFigure(math.nan), ""
             if figure.subject in names:
-                ours = estimate_median(_measure_all_trees(bench, figure.subject, measure))
+                ours = _estimate_tree(_measure_all_trees(bench, figure.subject, measure))
             notes.append(describe_data_set(figure.subject, names))
-        rows.append(make_row(figure, table, format_name(figure.subject), ours=ours, notes=notes))
+        place = format_name(figure.subject)
+        rows.append(make_row(figure, table, place, ours=ours, notes=[*notes, part], part=bool(part)))
     return rows + [_build_equal_row(table, name, bench) for name in names]
+
+
+def _estimate_tree(figures: list[float]) -> OurFigure:
+    """Return the median over trees, and how far from it a single tree, as the published one, may be."""
+    median = estimate_median(figures)
+    if not math.isfinite(median.value):
+        return median
+    low, high = np.quantile(figures, (0.025, 0.975))
+    return median._replace(printed_margin=float(max(median.value - low, high - median.value)))
 
 
 def _describe_measure(measure: str) -> list[str]:

@@ -45,6 +45,8 @@ class Scale:
 
     repetitions: int  # of an exploration, with different seeds
     slow: int  # repetitions on data sets and with growing pools
+    coded_walks: int  # of a figure of a coded classifier in all repetitions, at least
+    data_walks: int  # of a figure of a data set in all repetitions, at least
     subjects: tuple[str, ...]  # the coded classifiers
     models: tuple[str, ...]  # of the data sets
     walks: tuple[int, ...]  # on the coded classifiers
@@ -67,31 +69,33 @@ class Scale:
 
 _SIX, _TEN = tuple(range(200, 1201, 200)), tuple(range(100, 1001, 100))
 _FAST_MODELS = ("DT", "DT2", "KNN", "LR", "NB", "NB2")
-_SCALE_VALUES: dict[str, tuple[Any, Any, Any]] = {  # tiny, small and full
-    "repetitions": (1, 3, 10),
-    "slow": (1, 1, 10),
-    "subjects": (("Box 1", "Sin 2"), tuple(RULES), tuple(RULES)),
-    "models": (("DT", "NB"), _FAST_MODELS, REFERENCE_MODELS),
-    "walks": ((200,), _SIX, _SIX),
-    "growing": ((200,), (200, 800), _SIX),
-    "seeds": ((200,), (200, 1200), _SIX),
-    "targets": ((100,), (200, 1000), _TEN),
-    "rows": ((10,), (100,), _TEN),
-    "inputs": (12, 100, 300),
-    "mutants": (6, 40, None),
-    "compared": (100, 1000, 10_000),
-    "sets": (1, 10, 300),
-    "patience": (10, 30, 600),
-    "trials": (5, 400, 10_000),
-    "groups": (400, 16_000, 10**12),
-    "loans": (1_500, 4_000, 43_232),
-    "credit_repetitions": (1, 2, 100),
-    "products": (1_000, 20_000, 200_000),
-    "search_groups": (20, 200, None),
+_SCALE_VALUES: dict[str, tuple[Any, Any, Any, Any]] = {  # tiny, small, medium and full
+    "repetitions": (1, 3, 10, 10),
+    "slow": (1, 1, 3, 10),
+    "coded_walks": (0, 0, 20_000, 0),
+    "data_walks": (0, 0, 6_000, 0),
+    "subjects": (("Box 1", "Sin 2"), tuple(RULES), tuple(RULES), tuple(RULES)),
+    "models": (("DT", "NB"), _FAST_MODELS, _FAST_MODELS, REFERENCE_MODELS),
+    "walks": ((200,), _SIX, _SIX, _SIX),
+    "growing": ((200,), (200, 800), _SIX, _SIX),
+    "seeds": ((200,), (200, 1200), _SIX, _SIX),
+    "targets": ((100,), (200, 1000), _TEN, _TEN),
+    "rows": ((10,), (100,), _TEN, _TEN),
+    "inputs": (12, 100, 300, 300),
+    "mutants": (6, 40, 40, None),
+    "compared": (100, 1000, 1000, 10_000),
+    "sets": (1, 10, 30, 300),
+    "patience": (10, 30, 30, 600),
+    "trials": (5, 400, 2000, 10_000),
+    "groups": (400, 16_000, 80_000, 10**12),
+    "loans": (1_500, 4_000, 4_000, 43_232),
+    "credit_repetitions": (1, 2, 4, 100),
+    "products": (1_000, 20_000, 20_000, 200_000),
+    "search_groups": (20, 200, 200, None),
 }
 SCALES = {
     name: Scale(**{option: values[column] for option, values in _SCALE_VALUES.items()})
-    for column, name in enumerate(("tiny", "small", "full"))
+    for column, name in enumerate(("tiny", "small", "medium", "full"))
 }
 
 # -- jobs -------------------------------------------------------------------------------
@@ -101,6 +105,8 @@ Figures = Mapping[str, float]
 
 class Job:
     """A measurement, described by the fields of a frozen dataclass."""
+
+    printed_repetitions: float = math.nan  # how many of ours the published experiment had, if that is stated
 
     @property
     def label(self) -> str:
@@ -216,6 +222,7 @@ class Workbench:
 
     scale: Scale
     seed: int = 0
+    causes: str = "all"  # of differences, with which figures are measured, too: one, "all" or "none"
     figures_by_job: dict[Job, Figures] = field(default_factory=dict)  # empty until they are measured
     repetitions_by_job: dict[Job, list[Figures]] = field(default_factory=dict)
     errors_by_job: dict[Job, DatamorphicError] = field(default_factory=dict)
@@ -234,12 +241,16 @@ class Workbench:
         """Return a figure of a job with its interval: over repetitions, or as the job reports it."""
         value, repetitions = self.figure(job, measure), self.repetitions_by_job.get(job, [])
         if len(repetitions) == 1:
-            return read_labelled_figure(repetitions[0], measure)._replace(value=value)
-        if measure in RATIOS:
+            estimate = read_labelled_figure(repetitions[0], measure)
+        elif measure in RATIOS:
             top, bottom, factor = RATIOS[measure]
             tops, bottoms = ([figures[key] for figures in repetitions] for key in (top, bottom))
-            return estimate_ratio(tops, bottoms, factor)._replace(value=value)
-        return estimate_mean(figures[measure] for figures in repetitions)._replace(value=value)
+            estimate = estimate_ratio(tops, bottoms, factor)
+        else:
+            estimate = estimate_mean(figures[measure] for figures in repetitions)
+        # the difference of two means varies as both do
+        printed_margin = estimate.margin * math.sqrt(1 + len(repetitions) / job.printed_repetitions)
+        return estimate._replace(value=value, printed_margin=printed_margin)
 
     def has_figure(self, job: Job, measure: str) -> bool:
         """Return whether a measured job has a figure of this name."""

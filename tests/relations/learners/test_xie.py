@@ -300,7 +300,7 @@ def test_both_tables_of_effects_agree_about_the_mutants_they_share():
 @in_one_test("table", tables())
 def test_tables_are_tidy(table):
     frame = published(table)
-    assert list(frame.columns) == [*PLACE, "measure", "published"]
+    assert list(frame.columns) == [*PLACE, "measure", "published", "unit"]
     if not table.startswith("002-"):
         assert set(frame["strategy"]) <= {"random_target", "directed_walk", "random_walk", ""}
     assert not frame.duplicated([*PLACE, "measure"]).any()

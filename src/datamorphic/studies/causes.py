@@ -1,0 +1,76 @@
+"""Causes of differences as switches: each changes a job of a study so that it is measured with the cause."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict
+
+from .explorations import Exploration
+from .published import find_errata
+from .rows import OurFigure
+from .workload import Workbench
+
+Change = Callable[[Exploration], Exploration]
+
+#: rows that are exchanged in print
+EXCHANGED_SUBJECTS = {"Sin 1": "Sin 2", "Sin 2": "Sin 1"}
+
+
+@dataclass(frozen=True)
+class Switch:
+    """What a cause changes in an exploration."""
+
+    title: str
+    change: Change
+
+
+class Estimates(TypedDict):
+    """Our figure with all causes switched off, and with each cause that is known for the published one."""
+
+    ours: OurFigure
+    with_cause: dict[str, OurFigure]
+
+
+def _change_strategy(job: Exploration) -> Exploration:
+    return replace(job, strategy="random_target", seeds=200, first=False)
+
+
+def _exchange_subject(job: Exploration) -> Exploration:
+    return replace(job, subject=EXCHANGED_SUBJECTS.get(job.subject, job.subject))
+
+
+#: by the name that errata.csv and `datamorphic study --cause` give it
+SWITCHES = {
+    "first_step": Switch(
+        "Directed walks can succeed at their first step only, and count all steps if they fail.",
+        lambda job: replace(job, first=True),
+    ),
+    "random_target": Switch("Figures of random target are printed as those of the directed walk.", _change_strategy),
+    "growing_pool": Switch(
+        "The pool grows: later walks start from the mutants of earlier ones.", lambda job: replace(job, pool="growing")
+    ),
+    "swapped_rows": Switch("The rows of Sin 1 and Sin 2 are exchanged.", _exchange_subject),
+    "faulty_midpoint": Switch(
+        "The midpoint of two wines takes total sulfur dioxide of one and free sulfur dioxide of the other.",
+        lambda job: replace(job, faulty=True),
+    ),
+}
+
+
+def keep(job: Exploration) -> Exploration:
+    """Return a job as it is: all causes are switched off."""
+    return job
+
+
+def estimate_both(figure: Any, table: str, bench: Workbench, estimate: Callable[[Change], OurFigure]) -> Estimates:
+    """Return our figure as the publication describes it, and with the causes that are known for the published one.
+
+    `estimate` returns our figure of jobs to which a change is applied.
+    """
+    known = find_errata(table, figure.strategy, figure.subject, figure.measure.partition(" ")[0], data=figure.data)
+    causes = dict.fromkeys(entry.cause for entry in known if entry.cause in SWITCHES)
+    return {
+        "ours": estimate(keep),
+        "with_cause": {cause: estimate(SWITCHES[cause].change) for cause in causes if bench.causes in ("all", cause)},
+    }
