@@ -179,7 +179,8 @@ def _format_full_results(results: list[tuple[dict[str, Any], str]]) -> Iterator[
 
 def read_row(document: dict[str, Any]) -> Row:
     """Return a row of a JSON document, where figures that are not known are null."""
-    return Row(**{name: math.nan if value is None else value for name, value in document.items()})
+    values = {name: document[name] for name in Row._fields}
+    return Row(**{name: math.nan if value is None else value for name, value in values.items()})
 
 
 def _format_cell(row: Row | None) -> str:

@@ -46,17 +46,16 @@ APART |= {"routes", "translations", "generation_time", "further_measures", "regi
 APART |= {"credit_models", "credit_wrongness", "credit_constraints", "german_credit"}
 
 
-def means(table, variant="", **scale):
-    """A table's means over the numbers of walks: {(subject, measure): (theirs, ours)}."""
-    bench = Workbench(replace(SCALES["full"], **scale))
+def means(table, cause="none", **scale):
+    """A table's means over the numbers of walks, with a cause or without: {(subject, measure): (theirs, ours)}."""
+    bench = Workbench(replace(SCALES["full"], **scale), causes=cause)
     coded.build_walks_table(table, bench)
     measure_jobs(bench, table)
     figures = {}
     for row in coded.build_walks_table(table, bench):
         subject, _, place = row.row.partition(", ")
-        measure, _, label = row.column.partition(", ")
-        if place.startswith("mean") and label == variant:
-            figures[subject, measure] = (row.published, row.ours)
+        if place.startswith("mean"):
+            figures[subject, row.column] = (row.published, row.ours if cause == "none" else row.ours_with_cause)
     return figures
 
 
@@ -81,17 +80,16 @@ def test_random_target_is_as_published(small):
                 assert ours == pytest.approx(theirs, rel=0.03 if LONG else 0.05), (table, subject)
 
 
-def test_walks_that_succeed_at_their_first_step_only_are_the_published_directed_walk(monkeypatch):
-    monkeypatch.setitem(coded.VARIANTS, ("001-1", "directed_walk"), (coded.FIRST_STEP,))
+def test_walks_that_succeed_at_their_first_step_only_are_the_published_directed_walk():
     subjects = SCALES["full"].subjects[:: 1 if LONG else 3]
-    figures = means("001-1", "first step only", repetitions=10 if LONG else 2, subjects=subjects)
+    figures = means("001-1", "first_step", repetitions=10 if LONG else 2, subjects=subjects)
     assert len(figures) == 2 * len(subjects)
     for (subject, measure), (theirs, ours) in figures.items():
         assert ours == pytest.approx(theirs, rel=0.1), (subject, measure)
 
 
 def test_directed_walk_as_written_finds_far_more():
-    figures = means("001-1", "as written", repetitions=1, subjects=("Box 1", "Line 2"), walks=(200, 400))
+    figures = means("001-1", repetitions=1, subjects=("Box 1", "Line 2"), walks=(200, 400))
     for subject in ("Box 1", "Line 2"):
         theirs, ours = figures[subject, "mutants"]
         assert ours > 2 * theirs
@@ -150,9 +148,8 @@ def test_every_study_runs(real_data, data, monkeypatch):
 
 def sound(result):
     rows = result.rows
-    assert (
-        rows.columns.tolist() == list(Row._fields) == ["row", "column", "published", "ours", "note", "margin", "trials"]
-    )
+    assert rows.columns.tolist() == [*Row._fields, "verdict"]
+    assert Row._fields[:7] == ("row", "column", "published", "ours", "note", "margin", "trials")
     assert len(rows)
     assert not rows.duplicated(["row", "column"]).any()
     assert not rows[["published", "ours"]].isna().any(axis=None)
@@ -299,7 +296,7 @@ def test_shares_are_of_the_mutants_that_differ(monkeypatch, subject):
 
 def test_every_table_has_a_study():
     listing = list_studies()
-    assert listing.columns.tolist() == ["name", "title", "compares", "figures"]
+    assert listing.columns.tolist() == ["name", "title", "compares", "figures", "verdict"]
     assert set(tables()) < set(listing["name"])
     assert listing["name"].tolist() == list_names()
     assert listing["title"].str.len().min() > 10
@@ -311,7 +308,7 @@ def test_a_full_study_has_every_figure_in_print():
         frame = published(table)
         bench = Workbench(SCALES["full"])
         rows = coded.build_summary_table(table, bench) if table == "001-5" else coded.build_walks_table(table, bench)
-        plain = [row for row in rows if "as written" not in row.column and "mean" not in row.row]
+        plain = [row for row in rows if "mean" not in row.row]
         assert sorted(row.published for row in plain) == sorted(frame["published"])
         assert all(math.isnan(row.ours) for row in rows)
         assert bench.figures_by_job

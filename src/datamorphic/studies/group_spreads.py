@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..data.programs import programs
 from ..hunting.generation import generate
@@ -57,9 +57,12 @@ class Spreading(GroupJob):
     generator: str
     trials: int
     groups: int = 1000
+    limits: tuple[float, float] | None = field(default=None, repr=False)  # of every input, other than the relation's
 
     def _compute_figures(self, seed: int) -> dict[str, float]:
         relation = find_relation(self.program, self.relation)
+        if self.limits is not None:
+            relation = relation.over([self.limits] * programs[self.program].dimension)
         samples = [generate(relation, self.generator, self.groups, seed=seed + k).sources for k in range(self.trials)]
         measurements = [_measure_group_evenness(relation, sources) for sources in samples]
         figures: dict[str, float] = {}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from .._stats import Z_95
 from .._text import pluralise
+from .causes import Change, estimate_both
 from .group_spreads import Spreading, Timing
 from .group_trials import (
     SLOW,
@@ -41,10 +43,6 @@ SETS_NOTE = "Ours is the mean of {} of {:,} groups."
 SECONDS_NOTE = "Seconds for 10,000 groups on this machine; without the time to compile, if numba is installed."
 REGION_KIND_NOTE = (
     "Table 11 names no kinds of regions: where MT-IPART beats MT-RT by more than 0.1, a block is assumed."
-)
-PNT_NOTE = (
-    "The printed figures of PntLinePos do not follow from 1,000 uniform groups in its printed source domain, (0, 33.33) in six "
-    "dimensions, and we do not know why: the distances of random groups are at most about 15 there, and 31.1 in print."
 )
 RANDOM_GENERATOR = "MT-RT"
 TIMED_GROUPS, FEWER_TIMED_GROUPS = 10_000, 500  # as published, and where that would take too long
@@ -142,10 +140,13 @@ def build_spread_table(table: str, bench: Workbench) -> list[Row]:
             job = Spreading(program, relation, figure.strategy, trials, groups)
             notes = [SETS_NOTE.format(pluralise(job.trials, "set"), groups)]
             notes += [CELLS_NOTE] if figure.measure.startswith("discrepancy") else []
-            notes += [PNT_NOTE] if (table, figure.subject) == ("002-7", "Pnt") else []
-            ours = bench.estimate(job, figure.measure)
-            rows.append(make_row(figure, table, figure.subject, figure.strategy, ours=ours, notes=notes))
+            estimates = estimate_both(figure, table, bench, partial(_estimate_spread, bench, job, figure.measure))
+            rows.append(make_row(figure, table, figure.subject, figure.strategy, notes=notes, **estimates))
     return rows
+
+
+def _estimate_spread(bench: Workbench, job: Spreading, measure: str, change: Change) -> OurFigure:
+    return bench.estimate(change(job), measure)
 
 
 def count_spread_trials(scale: Scale, generator: str) -> int:

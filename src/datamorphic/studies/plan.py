@@ -14,7 +14,7 @@ from .catalogue import STUDIES, TABLES_WITHOUT_FIGURES, StudyEntry, build_rows
 from .overview import StudyOverview, StudyReport, list_entries
 from .result import ALL, Study
 from .rows import Row
-from .verdicts import StudyVerdict, VerdictKind, judge_study
+from .verdicts import StudyVerdict, VerdictKind, judge_measured_figure, judge_study
 from .workload import SCALES, Workbench
 
 
@@ -62,6 +62,8 @@ class StudyPlan:
 
     def _build_study(self, name: str, rows: list[Row], seconds: float, **outcome: Any) -> Study:
         entry = self._entries[name]
+        frame = pd.DataFrame(rows, columns=list(Row._fields))
+        frame["verdict"] = [judge_measured_figure(row) for row in rows]
         return Study(
             name=name,
             title=entry.title,
@@ -69,7 +71,7 @@ class StudyPlan:
             seed=self._bench.seed,
             seconds=seconds,
             amount=entry.amount(self._bench.scale),
-            rows=pd.DataFrame(rows, columns=list(Row._fields)),
+            rows=frame,
             **outcome,
         )
 

@@ -61,7 +61,10 @@ class Study(StudyResult):
         How much was measured, in words. Ours are means where something was measured more than once.
     rows : DataFrame
         Columns ``row``, ``column``, ``published``, ``ours``, ``note``, ``margin`` (half the width of the 95% interval of
-        ours) and ``trials`` (how many trials or repetitions ours is from); the last two are NaN where there are none.
+        ours), ``trials`` (how many trials or repetitions ours is from), ``printed_margin`` (half the width of the interval
+        in which 95% of repetitions of the published experiment lie), ``unit`` (of the last printed digit), ``kinds`` (what is
+        known about the published figure: print, data, system, mutants, machine, part), ``cause`` (the known cause of the
+        difference), ``ours_with_cause``, ``margin_with_cause`` and ``verdict``. Numbers are NaN where there are none.
     """
 
     _PAGE = "studies.page:build_page"

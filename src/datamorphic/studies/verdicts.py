@@ -118,6 +118,11 @@ def judge_figure(row: Any) -> VerdictKind:
     return kind
 
 
+def judge_measured_figure(row: Any) -> str:
+    """Return the class of a figure in words; nothing if it is not published or not measured."""
+    return "" if math.isnan(row.published) or math.isnan(row.ours) else judge_figure(row).value
+
+
 def _compare(row: Any, ours: float, margin: float, printed_margin: float) -> VerdictKind:
     """Return whether the published figure lies in an interval of ours, and whether that is narrow enough to tell."""
     rounding = row.unit / 2
