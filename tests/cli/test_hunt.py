@@ -317,3 +317,30 @@ def test_completion_offers_existing_names():
     assert values["scenario"] == list(SCENARIOS)
     assert values["program_or_model"] == [f"program:{name}" for name in dm.programs]
     assert completing.VALUES["program_or_model"]("my_f") == []
+
+
+# -- violation regions of real programs ------------------------------------------------------------------------------
+
+
+def test_regions_of_a_hunt_and_simulation_in_the_region_of_a_mutant(run):
+    result = run("hunt", "program:tanh/emu10", "--regions", "5000", "--json")
+    assert result.exit_code == 1, result.output
+    (region,) = json.loads(result.stdout)["regions"]
+    assert [part["kind"] for part in region["regions"]] == ["block", "block"]
+    simulate = ("simulate", "--generator", "MT-RT", "--trials", "5", "--json", "--region")
+    result = run(*simulate, "program:tanh/emu10")
+    assert result.exit_code == 0, result.output
+    mutant = dm.simulate("MT-RT", TANH.mutants["emu10"], trials=5)
+    assert json.loads(result.stdout)["f_ratio"] == mutant.f_ratio
+    result = run(*simulate, "hunted_here:square", "--relation", "hunted_here:doubled")
+    assert json.loads(result.stdout)["rate"] == 1.0
+    result = run(*simulate, "program:sin/m1")
+    assert result.exit_code == 2
+    assert "Name one of them: Sin1" in result.stderr
+
+
+def test_groups_are_measured(run):
+    result = run("generate", "program:tanh/tripling", "--n", "50", "--measure", "--json")
+    assert result.exit_code == 0, result.output
+    expected = dm.generate(TRIPLING, n=50).spread.to_dict("records")
+    assert json.loads(result.stdout)["spread"] == expected

@@ -121,19 +121,21 @@ class HuntCommand(CapabilityCommand):
             result.to_html(files["html"], system=result.function)
 
 
+def load_program(text: str) -> Any:
+    """Return the program that ``program:NAME`` names, or its mutant: ``program:NAME/MUTANT``."""
+    from ..data.programs import programs
+
+    name, slash, mutant_id = text.removeprefix(PROGRAM_PREFIX).partition("/")
+    return programs[name].mutants[mutant_id] if slash else programs[name]
+
+
 def _load_system_to_hunt(text: str, data: str | None, space: str | None, trust: bool) -> tuple[Any, dict[str, Any]]:
     """Return the system, and options to wrap it with."""
     if text.startswith(PROGRAM_PREFIX):
         if data is not None or space is not None:
             raise UsageError("A program has its own inputs. Leave --data and --space out.")
-        from ..data.programs import programs
-
-        name, slash, mutant_id = text.removeprefix(PROGRAM_PREFIX).partition("/")
-        program = programs[name]
-        if not slash:
-            return program, {"name": program.name}
-        mutant = program.mutants[mutant_id]
-        return mutant, {"name": f"{program.name}/{mutant.id}"}
+        program = load_program(text)
+        return program, {"name": program.name}
     from ..systems.base import Executor
 
     system, options = load_system(text, None, trust)
