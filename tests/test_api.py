@@ -107,6 +107,7 @@ GROUPS = {
         "Pattern",
         "audio_relations",
         "image_relations",
+        "parse_pattern_relation",
         "route_relations",
         "search_relations",
         "sequence_relations",

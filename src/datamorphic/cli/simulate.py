@@ -13,8 +13,8 @@ from ..hunting.simulation import simulate as run_simulation
 from . import options as opt
 from .command import CapabilityCommand, make_command
 from .generate import list_imported, load_function_relation
-from .hunt import PROGRAM_PREFIX, load_program
-from .load import load_named
+from .hunt import load_program
+from .load import PROGRAM_PREFIX, load_named
 
 DEFAULT_RELATIONS, DEFAULT_DIMENSION = 3, 2
 
