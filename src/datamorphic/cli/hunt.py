@@ -96,10 +96,9 @@ class HuntCommand(CapabilityCommand):
         lines = words.get("pattern") or []
         example = load_example(text)
         system, values = (example, {}) if example is not None else _load_system_to_hunt(text, data, space, trust)
-        has_own_relations = text.startswith(PROGRAM_PREFIX)
         if (promises or lines) and data is None and space is None and example is None:
             flag = "--promise" if promises else "--pattern"
-            raise UsageError(f"{flag} is about the columns of a system. Add --data FILE, or --space FILE.")
+            raise UsageError(f"{flag} is about the columns of a model. Add --data FILE, or --space FILE.")
         frame = load_data(data) if data is not None else None if example is None else example.cases
         relations = _build_promised_relations(promises) if promises else []
         if lines:
@@ -109,13 +108,12 @@ class HuntCommand(CapabilityCommand):
             model = wrap(system, **values) if values else system
             inputs = frame if frame is not None else load_space(space, None, None, system)
             relations += [parse_pattern_relation(line, model, inputs, target=words.get("target")) for line in lines]
-        relations = _load_relations(text, names, relations, has_own_relations=has_own_relations)
         choices = {name: load_named(words[name]) for name in ("generator", "selector") if words.get(name)}
         if words.get("name"):
             values = values | {"name": words["name"]}
         return {
             "model": system,
-            "relations": relations,
+            "relations": _load_relations(text, names, relations, has_own_relations=text.startswith(PROGRAM_PREFIX)),
             "data": frame,
             "space": load_space(space, frame, words.get("target"), system),
             **choices,

@@ -112,8 +112,8 @@ class SimulationSetting:
 
         If a random selector chooses among relations, only groups of the violated relation can violate.
         """
-        rate = self.measured_rate
-        return Measure(*(end / self.relation_count for end in rate), rate.cases)
+        rate, count = self.measured_rate, self.relation_count
+        return Measure(rate.value / count, rate.low / count, rate.high / count, rate.cases)
 
     @property
     def chance(self) -> float:
@@ -127,7 +127,7 @@ class SimulationSetting:
             return options.region
         low, high = self.domain
         if options.scenario is None:
-            return draw_region(options.region, self.rate, low, high, rng, boxes=options.boxes)
+            return draw_region(self.region_kind, self.rate, low, high, rng, boxes=options.boxes)
         assert isinstance(self.relation, FunctionRelation)
         follow_domain = self.relation.follow_domains()[0]
         follow_ends = (follow_domain.low, follow_domain.high)
