@@ -12,7 +12,7 @@ import pytest
 
 import datamorphic as dm
 
-MAX_NAMES = 72  # more are in groups
+MAX_NAMES = 73  # more are in groups
 NAMES = [
     "AllowedCombinations",
     "Audio",
@@ -60,6 +60,7 @@ NAMES = [
     "find_constraints",
     "generate",
     "hunt",
+    "hunting",
     "invariant",
     "laws",
     "metamorphism",
@@ -88,6 +89,15 @@ NAMES = [
     "wrap",
 ]
 GROUPS = {
+    "hunting": [
+        "classify_region",
+        "discrepancy",
+        "dispersion",
+        "draw_region",
+        "make_generator",
+        "make_selector",
+        "measure_spread",
+    ],
     "relations": [
         "Affine",
         "Box",
@@ -97,6 +107,7 @@ GROUPS = {
         "Pattern",
         "audio_relations",
         "image_relations",
+        "parse_pattern_relation",
         "route_relations",
         "search_relations",
         "sequence_relations",
@@ -129,6 +140,7 @@ GROUPS = {
         "Simulation",
         "Study",
         "StudyOverview",
+        "ViolationRegion",
     ],
     "systems": [
         "ApertiumTranslator",

@@ -242,7 +242,7 @@ def test_the_guide_quotes_a_real_finding(check, mistakes):
 def test_every_public_name_is_in_the_reference():
     text = "\n".join(page.read_text(encoding="utf-8") for page in (DOCS / "reference").glob("*.md"))
     listed = re.findall(r"^::: datamorphic\.([\w.]+)$", text, flags=re.MULTILINE)
-    groups = ("relations", "results", "systems", "trees")
+    groups = ("hunting", "relations", "results", "systems", "trees")
     names = {f"{group}.{name}" for group in groups for name in getattr(dm, group).__all__} | set(dm.__all__) - {*groups}
     assert len(listed) == len(set(listed))
     assert names - {"results.Front"} <= set(listed)  # Front is public itself

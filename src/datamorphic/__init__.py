@@ -13,6 +13,7 @@ from ._version import __version__ as __version__
 if TYPE_CHECKING:
     from . import data as data
     from . import errors as errors
+    from . import hunting as hunting
     from . import relations as relations
     from . import results as results
     from . import systems as systems
@@ -87,7 +88,7 @@ if TYPE_CHECKING:
 
 #: the public names of each module
 _NAMES = {
-    "": "data errors relations results systems trees",
+    "": "data errors hunting relations results systems trees",
     "audit.run": "test",
     "audit.result": "Result",
     "comparison.run": "compare",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .hunting.generation import GeneratedGroups as GeneratedGroups
     from .hunting.result import Hunt as Hunt
     from .hunting.simulation import Simulation as Simulation
+    from .hunting.violation_regions import ViolationRegion as ViolationRegion
     from .morphisms.case_columns import Correctness as Correctness
     from .morphisms.case_statistics import CaseStatistics as CaseStatistics
     from .morphisms.law_result import LawReport as LawReport
@@ -43,6 +44,7 @@ _MODULES = list_modules(
         ".hunting.generation": "GeneratedGroups",
         ".hunting.result": "Hunt",
         ".hunting.simulation": "Simulation",
+        ".hunting.violation_regions": "ViolationRegion",
         ".morphisms.case_columns": "Correctness",
         ".morphisms.case_statistics": "CaseStatistics",
         ".morphisms.law_result": "LawReport",

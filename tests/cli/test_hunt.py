@@ -37,6 +37,10 @@ def nothing(x):
 def notch(x, y):
     return np.where((x > 0.5) & (x < 0.6) & (y > 0.5), x, x + y)
 
+def fare(frame):
+    price = 3 + 2 * frame["km"] + 0.5 * frame["minutes"]
+    return np.where((frame["km"] > 20) & (frame["minutes"] < 12), 3 + 0.5 * frame["minutes"], price)
+
 number = 3
 mirrored = dm.FunctionRelation(name="mirrored", domain=(-1, 1), follow_up=lambda x: -x)
 doubled = dm.FunctionRelation(
@@ -317,3 +321,66 @@ def test_completion_offers_existing_names():
     assert values["scenario"] == list(SCENARIOS)
     assert values["program_or_model"] == [f"program:{name}" for name in dm.programs]
     assert completing.VALUES["program_or_model"]("my_f") == []
+
+
+# -- violation regions of real programs ------------------------------------------------------------------------------
+
+
+def test_regions_of_a_hunt_and_simulation_in_the_region_of_a_mutant(run):
+    result = run("hunt", "program:tanh/emu10", "--regions", "5000", "--json")
+    assert result.exit_code == 1, result.output
+    (region,) = json.loads(result.stdout)["regions"]
+    assert [part["kind"] for part in region["regions"]] == ["block", "block"]
+    simulate = ("simulate", "--generator", "MT-RT", "--trials", "5", "--json", "--region")
+    result = run(*simulate, "program:tanh/emu10")
+    assert result.exit_code == 0, result.output
+    mutant = dm.simulate("MT-RT", TANH.mutants["emu10"], trials=5)
+    assert json.loads(result.stdout)["f_ratio"] == mutant.f_ratio
+    result = run(*simulate, "hunted_here:square", "--relation", "hunted_here:doubled")
+    assert json.loads(result.stdout)["rate"] == 1.0
+    result = run(*simulate, "program:sin/m1")
+    assert result.exit_code == 2
+    assert "Name one of them: Sin1" in result.stderr
+
+
+def test_groups_are_measured(run):
+    result = run("generate", "program:tanh/tripling", "--n", "50", "--measure", "--json")
+    assert result.exit_code == 0, result.output
+    expected = dm.generate(TRIPLING, n=50).spread.to_dict("records")
+    assert json.loads(result.stdout)["spread"] == expected
+
+
+# -- from a pattern to a report ----------------------------------------------------------------------------------------
+
+RIDES = """moves = "open"
+features.km = {kind = "continuous", low = 0.5, high = 40}
+features.minutes = {kind = "continuous", low = 2, high = 90}
+"""
+
+
+@pytest.mark.parametrize("words", [["--generator", "MT-BART"], ["--selector", "MRGS-ART-fair", "--k", "2"]])
+def test_patterns_are_hunted_by_generators_and_selectors(run, folder, words):
+    (folder / "rides.toml").write_text(RIDES)
+    patterns = [
+        *("--pattern", "Additive: columns = minutes; amount = 5 >> Additive: amount = 2.5"),
+        *("--pattern", "Monotone: columns = km; amount = 1"),
+    ]
+    words = ["hunt", "hunted_here:fare", "--space", "rides.toml", *patterns, *words, "--budget", "400"]
+    result = run(*words, "--stop-after", "all", "--html", "fare.html")
+    assert result.exit_code == 1, result.output
+    assert ("MRGS-ART-fair," if "--selector" in words else "MT-BART,") in result.stdout
+    page = (folder / "fare.html").read_text(encoding="utf-8")
+    assert "Additive &gt;&gt; Additive" in page
+    assert "minutes is increased by 5: the answer is increased by 2.5" in page
+
+
+def test_examples_are_hunted_among_their_cases(run):
+    line = "Conjunctive Conditions: column = brand; values = Acme >> Subset"
+    faulty = run("hunt", "example:product search with filters ignore the query", "--pattern", line)
+    assert faulty.exit_code == 1, faulty.output
+    assert "product search violates 'Conjunctive Conditions >> Subset'" in faulty.stdout
+    assert run("hunt", "example:product search", "--pattern", line).exit_code == 0
+    wrong = run("hunt", "example:product search", "--pattern", line.replace("brand", "colour"))
+    assert wrong.exit_code == 2
+    assert "There is no column 'colour'" in wrong.stderr
+    assert "Add --data FILE, or --space FILE" in run("hunt", "hunted_here:fare", "--pattern", line).stderr

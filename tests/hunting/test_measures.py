@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import datamorphic as dm
+from datamorphic.core.result import Measure
 from datamorphic.errors import ArgumentError
 from datamorphic.hunting.measures import (
     FMeasures,
@@ -18,6 +20,7 @@ from datamorphic.hunting.measures import (
     estimate,
     f_measures,
     f_ratio,
+    measure_spread,
     p_measure,
     welch_p,
 )
@@ -157,3 +160,41 @@ def test_many_points_in_many_dimensions_are_measured_in_parts(monkeypatch):
     whole = discrepancy(points, [0] * 6, [1] * 6, rng=1)
     monkeypatch.setattr("datamorphic.hunting.measures.MAX_COMPARISONS_PER_CHUNK", 7 * 300)
     assert discrepancy(points, [0] * 6, [1] * 6, rng=1) == whole
+
+
+def test_ratio_to_an_estimated_rate_has_a_wider_interval():
+    measures = FMeasures(np.array([20, 30, 40]))
+    exact, uncertain = f_ratio(measures, 0.05), f_ratio(measures, Measure(0.05, 0.04, 0.06))
+    assert exact.value == uncertain.value == pytest.approx(1.5)
+    assert f_ratio(measures, Measure(0.05, 0.05, 0.05)) == exact
+    error = math.hypot(measures.standard_error / 30, 0.01 / 1.959963984540054 / 0.05)
+    assert uncertain.high == pytest.approx(1.5 + 1.959963984540054 * 1.5 * error)
+    many = FMeasures(np.tile([20, 21], 50))
+    assert welch_p(many, Measure(0.05, 0.04, 0.06)) > welch_p(many, 0.05)
+    assert 0 < welch_p(FMeasures(np.array([19, 19])), Measure(0.05, 0.04, 0.06)) < 1
+
+
+def test_spread_of_groups_is_that_of_each_input_in_its_domain():
+    relation = dm.FunctionRelation(
+        name="several",
+        domain=[(0, 1), (0, 1)],
+        follow_up=[dm.relations.Affine.scaled(2, 2), dm.relations.Affine.of([[1, 0], [0, 0]], [0, 5])],
+    )
+    groups = dm.generate(relation, "MT-RT", n=50, seed=3, measure=True)
+    source, doubled, projected = measure_spread(relation, groups.sources)
+    nearest = np.sort(np.hypot(*(groups.sources[:, None] - groups.sources).T), axis=1)[:, 1]
+    assert source.dispersion == pytest.approx((nearest.min(), nearest.max(), np.ptp(nearest)))
+    assert doubled.dispersion.maximum == pytest.approx(2 * nearest.max())
+    assert doubled.discrepancy == source.discrepancy == discrepancy(groups.sources, [0, 0], [1, 1], method="cells")
+    assert projected.discrepancy == discrepancy(
+        groups.sources[:, :1], 0, 1, method="cells"
+    )  # over the input that varies
+    assert groups.spread["inputs"].tolist() == ["source", "follow_up1", "follow_up2"]
+    assert groups.spread["dispersion max"].tolist() == [
+        part.dispersion.maximum for part in (source, doubled, projected)
+    ]
+    assert groups.document()["spread"][0]["inputs"] == "source"
+    assert "How evenly the groups lie" in groups.describe()
+    single = dm.generate([(0, 1), (0, 1)], "Halton", n=50)
+    assert single.spread["inputs"].tolist() == ["source"]
+    assert "spread" not in single.document()

@@ -12,15 +12,9 @@ from datamorphic.core.result import Measure
 from datamorphic.errors import ArgumentError
 from datamorphic.hunting.measures import FMeasures
 from datamorphic.hunting.page import build_page, build_simulation_rows
-from datamorphic.hunting.plots import (
-    ViolationSample,
-    draw_f_measure_chart,
-    draw_ratio_chart,
-    draw_region_picture,
-    draw_spread_picture,
-    sample_violations,
-)
+from datamorphic.hunting.plots import draw_f_measure_chart, draw_ratio_chart, draw_region_picture, draw_spread_picture
 from datamorphic.hunting.regions import draw_region
+from datamorphic.hunting.violation_regions import ViolationSample, sample_violations
 from datamorphic.relations.algebra.box import Box
 from datamorphic.reporting.document import Shape, TextLabel
 from datamorphic.reporting.html import render_drawing, render_page

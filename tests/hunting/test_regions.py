@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from datamorphic.errors import ArgumentError, DataError
-from datamorphic.hunting.classify_region import classify
+from datamorphic.hunting.region_kinds import classify
 from datamorphic.hunting.regions import BoxRegion, draw_region, from_sample, make_box_region
 from datamorphic.hunting.scenarios import SCENARIOS, draw_scenario
 from support.cases import LONG, in_one_test, rotate

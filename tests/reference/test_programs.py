@@ -9,9 +9,9 @@ import pytest
 from scipy import special
 
 from datamorphic.data.programs import programs
+from datamorphic.hunting.violation_regions import GroupSample
 from datamorphic.relations.algebra.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
 from datamorphic.relations.algebra.box import WHOLE, Box
-from datamorphic.studies.program_regions import GroupSample
 
 RELATIONS = [(program, name) for program in programs for name in programs[program].relations]
 MISPRINTS = [(program, name) for program in programs for name in programs[program].misprints]

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from datamorphic.data.programs.program import NumericProgram
+from datamorphic.hunting.violation_regions import GroupSample
 from datamorphic.mutation.forge import SourceMutant, load_module, make_mutants
 from datamorphic.relations.algebra.base import VIOLATED
-from datamorphic.studies.program_regions import DEFAULT_SEED, GroupSample
+from datamorphic.studies.program_regions import DEFAULT_SEED
 
 OPERATORS = ("CRP", "AOR", "ROR", "RSR")
 DEFAULT_MUTANT_COUNT = 12
@@ -79,7 +80,7 @@ def _find_detectable_mutants(
         marks = {("operator", mutant.operator), ("line", str(mutant.line)), ("greatest", _format_magnitude(max(rates)))}
         for sample, flags, rate in zip(samples, violated, rates, strict=True):
             if rate:
-                kind = sample.classify_region(flags, function)
+                kind = sample.classify(flags, function).kind
                 marks |= {("rate", _format_magnitude(rate)), ("kind", kind), (kind, _format_magnitude(rate))}
         yield mutant, marks
 

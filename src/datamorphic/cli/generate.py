@@ -15,8 +15,7 @@ from ..hunting.generation import generate as generate_groups
 from . import options as opt
 from .command import CapabilityCommand, make_command
 from .console import write_rows
-from .hunt import PROGRAM_PREFIX
-from .load import load_named, load_object
+from .load import PROGRAM_PREFIX, load_named, load_object
 
 if TYPE_CHECKING:
     from ..relations.algebra.function import FunctionRelation

@@ -18,7 +18,7 @@ from ..reporting.text import to_printable
 from . import options as opt
 from .console import make_console, print_json, redirect_user_output
 from .exit_codes import ExitCode
-from .load import load_data, load_system, to_absolute_path
+from .load import load_data, load_example, load_system, to_absolute_path
 
 if TYPE_CHECKING:
     from ..relations.guide.answers import AnswerFile
@@ -103,15 +103,11 @@ def guide(
 
 def _load_model(text: str, trust: bool, needs_trust: bool) -> Any:
     """Return the system that a text names; an example, a model file, or an object of a module."""
-    from ..data.pattern_examples import example_systems
-    from ..relations.guide.code import EXAMPLE_PREFIX
     from ..systems.files import is_model_file, is_python_name, is_weka_name
     from ..systems.wrap import wrap
 
-    if text.startswith(EXAMPLE_PREFIX):
-        name, _, fault = text.removeprefix(EXAMPLE_PREFIX).partition(" with ")
-        example = example_systems[name]
-        return example.with_fault(fault) if fault else example
+    if (example := load_example(text)) is not None:
+        return example
     is_code = is_python_name(text) or not (is_weka_name(text) or is_model_file(text))
     if is_code and needs_trust and not trust:
         raise UsageError(

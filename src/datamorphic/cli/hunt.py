@@ -15,9 +15,17 @@ from ..hunting.result import Hunt
 from ..hunting.run import hunt as find_violations
 from . import options as opt
 from .command import CapabilityCommand, make_command
-from .load import load_data, load_named, load_object, load_space, load_system, to_absolute_path
-
-PROGRAM_PREFIX = "program:"
+from .load import (
+    EXAMPLE_PREFIX,
+    PROGRAM_PREFIX,
+    load_data,
+    load_example,
+    load_named,
+    load_object,
+    load_space,
+    load_system,
+    to_absolute_path,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +65,18 @@ class HuntCommand(CapabilityCommand):
                 ],
                 None,
             ),
+            (
+                "pattern",
+                Annotated[
+                    list[str] | None,
+                    opt.option(
+                        "LINE",
+                        "A relation made of patterns: 'Conjunctive Conditions: column = brand; values = Acme >> Subset'; datamorphic "
+                        "patterns NAME lists the parameters. Repeatable.",
+                    ),
+                ],
+                None,
+            ),
             ("data", Annotated[str | None, opt.option("DATA", self.data_help)], None),
         ]
 
@@ -66,25 +86,34 @@ class HuntCommand(CapabilityCommand):
             "model": to_absolute_path(values.pop("program_or_model")),
             "data": to_absolute_path(values.pop("data")),
         }
-        lists = {name: values.pop(name) for name in ("relations", "promise")}
+        lists = {name: values.pop(name) for name in ("relations", "promise", "pattern")}
         return words | {name: items for name, items in lists.items() if items}
 
     def load_inputs(self, words: Mapping[str, Any], trust: bool) -> dict[str, Any]:
         """Return the system with its relations, data and space, and generators of other modules."""
         text, data, space = words["model"], words.get("data"), words.get("space")
         names, promises = words.get("relations") or [], words.get("promise") or []
-        system, values = _load_system_to_hunt(text, data, space, trust)
-        has_own_relations = text.startswith(PROGRAM_PREFIX)
-        relations = _load_relations(text, names, promises, has_own_relations=has_own_relations)
-        if promises and data is None and space is None:
-            raise UsageError("--promise is about the columns of a model. Add --data FILE.")
-        frame = None if data is None else load_data(data)
+        lines = words.get("pattern") or []
+        example = load_example(text)
+        system, values = (example, {}) if example is not None else _load_system_to_hunt(text, data, space, trust)
+        if (promises or lines) and data is None and space is None and example is None:
+            flag = "--promise" if promises else "--pattern"
+            raise UsageError(f"{flag} is about the columns of a model. Add --data FILE, or --space FILE.")
+        frame = load_data(data) if data is not None else None if example is None else example.cases
+        relations = _build_promised_relations(promises) if promises else []
+        if lines:
+            from ..relations.guide.specification import parse_pattern_relation
+            from ..systems.wrap import wrap
+
+            model = wrap(system, **values) if values else system
+            inputs = frame if frame is not None else load_space(space, None, None, system)
+            relations += [parse_pattern_relation(line, model, inputs, target=words.get("target")) for line in lines]
         choices = {name: load_named(words[name]) for name in ("generator", "selector") if words.get(name)}
         if words.get("name"):
             values = values | {"name": words["name"]}
         return {
             "model": system,
-            "relations": relations,
+            "relations": _load_relations(text, names, relations, has_own_relations=text.startswith(PROGRAM_PREFIX)),
             "data": frame,
             "space": load_space(space, frame, words.get("target"), system),
             **choices,
@@ -95,7 +124,7 @@ class HuntCommand(CapabilityCommand):
         """Return what is imported: the system unless it is a program, and relations, generators and selectors of modules."""
         names = [words.get("generator"), words.get("selector"), *(words.get("relations") or [])]
         system = str(words["model"])
-        modules = [] if system.startswith(PROGRAM_PREFIX) else [system]
+        modules = [] if system.startswith((PROGRAM_PREFIX, EXAMPLE_PREFIX)) else [system]
         return [*modules, *(str(name) for name in names if name is not None and ":" in str(name))]
 
     def build_arguments(self, words: Mapping[str, Any], seed: object) -> list[str]:
@@ -121,19 +150,21 @@ class HuntCommand(CapabilityCommand):
             result.to_html(files["html"], system=result.function)
 
 
+def load_program(text: str) -> Any:
+    """Return the program that ``program:NAME`` names, or its mutant: ``program:NAME/MUTANT``."""
+    from ..data.programs import programs
+
+    name, slash, mutant_id = text.removeprefix(PROGRAM_PREFIX).partition("/")
+    return programs[name].mutants[mutant_id] if slash else programs[name]
+
+
 def _load_system_to_hunt(text: str, data: str | None, space: str | None, trust: bool) -> tuple[Any, dict[str, Any]]:
     """Return the system, and options to wrap it with."""
     if text.startswith(PROGRAM_PREFIX):
         if data is not None or space is not None:
             raise UsageError("A program has its own inputs. Leave --data and --space out.")
-        from ..data.programs import programs
-
-        name, slash, mutant_id = text.removeprefix(PROGRAM_PREFIX).partition("/")
-        program = programs[name]
-        if not slash:
-            return program, {"name": program.name}
-        mutant = program.mutants[mutant_id]
-        return mutant, {"name": f"{program.name}/{mutant.id}"}
+        program = load_program(text)
+        return program, {"name": program.name}
     from ..systems.base import Executor
 
     system, options = load_system(text, None, trust)
@@ -149,18 +180,17 @@ def _load_system_to_hunt(text: str, data: str | None, space: str | None, trust: 
 
 
 def _load_relations(
-    program_or_model: str, names: list[str], promises: list[str], *, has_own_relations: bool
+    program_or_model: str, names: list[str], relations: list[Any], *, has_own_relations: bool
 ) -> list[Any] | None:
-    """Return relations by name, those of the module of the function, and those of promises; None for all of a program."""
+    """Return relations by name, those of the module of the function, and others; None for all of a program."""
     from ..relations.algebra.base import Relation
     from ..relations.catalogue.registry import find_relation
 
-    relations = _build_promised_relations(promises) if promises else []
     if not names and not relations:
         if not has_own_relations:
             raise UsageError(
                 "Say which relations must hold: datamorphic hunt SYSTEM module:relation, or --promise 'income: raises "
-                "approved' for a model. Make a relation with dm.FunctionRelation."
+                "approved' for a model, or --pattern. Make a relation with dm.FunctionRelation."
             )
         return None
     for name in names:
@@ -190,7 +220,7 @@ def _build_promised_relations(lines: list[str]) -> list[Any]:
 
 COMMAND = HuntCommand(
     capability=get_capability(find_violations),
-    model_help="program:NAME, program:NAME/MUTANT or module:function; with --data a model file or module:object.",
+    model_help="program:NAME, program:NAME/MUTANT or module:function; with --data a model file or module:object; or example:NAME.",
     data_help="For a model, its real inputs: a CSV or Parquet file, or data:NAME (data:iris).",
 )
 

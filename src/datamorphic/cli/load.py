@@ -16,9 +16,12 @@ from ..space.table_files import read_table
 from ..systems.missing_packages import build_missing_package_error
 from . import options as opt
 
+PROGRAM_PREFIX, EXAMPLE_PREFIX = "program:", "example:"  # of what ships with the package
+
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ..data.pattern_examples import ExampleSystem
     from ..space.space import Space
 
 
@@ -156,6 +159,17 @@ def load_learner(text: str | None, parameters: list[str] | None, trust: bool) ->
         except ValueError as error:
             raise UsageError(f"--param: {' '.join(str(error).split())[:200]}") from None
     return learner, options
+
+
+def load_example(text: str) -> ExampleSystem | None:
+    """Return the example system that ``example:NAME`` names, or ``example:NAME with FAULT``; None for other texts."""
+    if not text.startswith(EXAMPLE_PREFIX):
+        return None
+    from ..data.pattern_examples import example_systems
+
+    name, _, fault = text.removeprefix(EXAMPLE_PREFIX).partition(" with ")
+    example = example_systems[name]
+    return example.with_fault(fault) if fault else example
 
 
 def load_data(text: str) -> pd.DataFrame:

@@ -13,7 +13,8 @@ from ..hunting.simulation import simulate as run_simulation
 from . import options as opt
 from .command import CapabilityCommand, make_command
 from .generate import list_imported, load_function_relation
-from .load import load_named
+from .hunt import load_program
+from .load import PROGRAM_PREFIX, load_named
 
 DEFAULT_RELATIONS, DEFAULT_DIMENSION = 3, 2
 
@@ -69,7 +70,10 @@ class SimulateCommand(CapabilityCommand):
             relations = make_mixed_relations(words.get("relations", DEFAULT_RELATIONS), dimension)
         if relations:
             values["relation"] = relations if words.get("selector") else relations[0]
-        return values | ({"region": load_named(words["region"])} if words.get("region") else {})
+        if words.get("region"):
+            text = words["region"]
+            values["region"] = load_program(text) if text.startswith(PROGRAM_PREFIX) else load_named(text)
+        return values
 
     def list_models(self, words: Mapping[str, Any]) -> list[str]:
         """Return what is imported: relations, generators, selectors and regions of modules."""
@@ -93,12 +97,13 @@ COMMAND = SimulateCommand(capability=get_capability(run_simulation))
 simulate = make_command(
     """Estimate how soon a generator finds a violation, on random regions that stand for faulty programs.
 
-    Nothing is executed. The F-measure is the mean number of groups until one lies in the region. The F-ratio compares it
-    with random testing. Cohen's d says by how many standard deviations it is better.
+    Nothing is executed, unless the region is that of a real program. The F-measure is the mean number of groups until one lies
+    in the region. The F-ratio compares it with random testing. Cohen's d says by how many standard deviations it is better.
 
     Examples: datamorphic simulate --generator IPART --rate 0.01 --trials 200; datamorphic simulate --generator MT-RT
     --generator SFIDMT-ART --scenario A1 --rate 0.02 --trials 50 --html simulation.html; datamorphic simulate --selector
-    MRGS-ART --relations 3 --rate 0.02 --trials 50
+    MRGS-ART --relations 3 --rate 0.02 --trials 50; datamorphic simulate --region program:tanh/emu10 --generator MT-BART
+    --trials 100
     """,
     COMMAND,
 )

@@ -20,6 +20,7 @@ from ..relations.algebra.function import FunctionRelation
 from ..reporting.junit import JUnitCase
 from .generator_base import Generator, GroupBatch
 from .generators import make_generator
+from .measures import measure_spread
 from .options import GenerateOptions
 
 MIN_TIMED_GROUPS = 1_000_000  # to generate: fewer take hours at most
@@ -42,6 +43,8 @@ class GeneratedGroups(GroupBatch, Result):
         The seed of the random numbers.
     seconds : float
         The duration.
+    measured : bool
+        Whether reports say how evenly the groups lie.
     """
 
     _SUMMARY = ("generator", "n")
@@ -51,6 +54,25 @@ class GeneratedGroups(GroupBatch, Result):
     generator: str
     seed: Any
     seconds: float
+    measured: bool = False
+
+    @property
+    def spread(self) -> pd.DataFrame:
+        """How evenly the groups lie: one row for the sources and one for the follow-ups.
+
+        The dispersion is the distance to the nearest other input, the discrepancy the difference between the share of
+        inputs in a part of the domain and the share of its volume. Both have a minimum, a maximum and their difference.
+        """
+        rows = [
+            {"inputs": part.inputs}
+            | {
+                f"{measure} {end}": figure
+                for measure in ("dispersion", "discrepancy")
+                for end, figure in zip(("min", "max", "max-min"), getattr(part, measure), strict=True)
+            }
+            for part in measure_spread(self.relation, self.sources)
+        ]
+        return pd.DataFrame(rows)
 
     @property
     def headline(self) -> str:
@@ -60,7 +82,7 @@ class GeneratedGroups(GroupBatch, Result):
     @property
     def table(self) -> pd.DataFrame:
         """The groups as a table with one column per number of every input."""
-        from .plots import name_columns
+        from .violation_regions import name_columns
 
         relation = self.relation
         if not isinstance(relation, FunctionRelation):
@@ -87,6 +109,7 @@ class GeneratedGroups(GroupBatch, Result):
             n=len(self),
             columns=list(table.columns),
             groups=table.to_numpy().tolist(),
+            **({"spread": self.spread} if self.measured else {}),
         )
 
     def test_cases(self) -> Sequence[JUnitCase]:
@@ -108,7 +131,7 @@ def generate(options: GenerateOptions, execution: Execution[None]) -> GeneratedG
     Returns
     -------
     GeneratedGroups
-        The arrays `sources` and `follow_ups`, one row per group, and `table`.
+        The arrays `sources` and `follow_ups`, one row per group, `table`, and `spread`, which says how evenly they lie.
 
     Examples
     --------
@@ -128,7 +151,13 @@ def generate(options: GenerateOptions, execution: Execution[None]) -> GeneratedG
     _refuse_many_groups(generator, options.n)
     groups = generator.propose(options.n)
     return GeneratedGroups(
-        groups.sources, groups.follow_ups, relation, generator.name, execution.seed, read_clock() - start_time
+        groups.sources,
+        groups.follow_ups,
+        relation,
+        generator.name,
+        execution.seed,
+        read_clock() - start_time,
+        options.measure,
     )
 
 

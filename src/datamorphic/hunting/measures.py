@@ -18,10 +18,15 @@ import numpy.typing as npt
 
 from .._validation import is_number, reject, to_generator, validate_choice, validate_integer
 from ..core.result import Measure
+from ..relations.algebra.box import Box
+from ..relations.algebra.function import FunctionRelation
 from .regions import to_points, validate_domain
 
 Numbers = npt.NDArray[np.float64]
 MAX_COMPARISONS_PER_CHUNK = 4_000_000  # of a point with a box
+NORMAL_QUANTILE = 1.959963984540054  # of a 95% interval
+MANY_CASES = 10**9  # of a rate whose number of cases is not known
+CELL_COUNT = 1000  # of a discrepancy of groups
 
 
 class ValueRange(NamedTuple):
@@ -30,6 +35,14 @@ class ValueRange(NamedTuple):
     minimum: float
     maximum: float
     width: float
+
+
+class InputSpread(NamedTuple):
+    """How evenly the sources, or the follow-ups, of groups lie in their domain."""
+
+    inputs: str  # "source", "follow_up", with a number if there are several
+    dispersion: ValueRange
+    discrepancy: ValueRange
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,18 +136,19 @@ def e_measure(verdicts: npt.ArrayLike, n: int) -> Measure:
     return estimate(violated[:, :n].sum(axis=1))
 
 
-def f_ratio(a: FMeasures, b: FMeasures | float) -> Measure:
+def f_ratio(a: FMeasures, b: FMeasures | Measure | float) -> Measure:
     """Return the mean of `a` divided by that of `b`; below 1, `a` is better.
 
-    The interval is by the delta method. `b` may be a violation rate; the divisor is then exactly 1/rate.
+    The interval is by the delta method. `b` may be a violation rate; the divisor is then 1/rate, exactly unless the rate has an
+    interval.
     """
     top, bottom = _compute_moments(a, "f_ratio"), _compute_moments(b, "f_ratio")
     ratio = top.mean / bottom.mean
-    half = 1.959963984540054 * ratio * math.sqrt(top.error**2 / top.mean**2 + bottom.error**2 / bottom.mean**2)
+    half = NORMAL_QUANTILE * ratio * math.sqrt(top.error**2 / top.mean**2 + bottom.error**2 / bottom.mean**2)
     return Measure(ratio, ratio - half, ratio + half)
 
 
-def cohens_d(a: FMeasures, b: FMeasures | float) -> float:
+def cohens_d(a: FMeasures, b: FMeasures | Measure | float) -> float:
     """Return Cohen's d, the advantage of `a` over `b` in standard deviations.
 
     d = (mean b - mean a) / sqrt((sd_a^2 + sd_b^2) / 2). It is positive if `a` needs fewer groups, and NaN if a trial is
@@ -171,7 +185,7 @@ def name_effect(d: float) -> str:
     return next((word for word, least in reversed(EFFECT_SIZES.items()) if abs(d) >= least), "none")
 
 
-def welch_p(a: FMeasures, b: FMeasures | float) -> float:
+def welch_p(a: FMeasures, b: FMeasures | Measure | float) -> float:
     """Return the two-sided p-value of Welch's test for equal means.
 
     A censored trial counts with the number of its groups. Against a rate it is the test of one mean, with the variance
@@ -226,6 +240,42 @@ def discrepancy(
     return _compute_range(_measure_boxes(unit, boxes, to_generator("rng", "discrepancy", rng)))
 
 
+def measure_spread(relation: FunctionRelation | Box, sources: npt.ArrayLike) -> list[InputSpread]:
+    """Return how evenly groups lie: dispersion and discrepancy of their sources, then of their follow-ups.
+
+    `relation` may be the domain of single inputs. Each is measured in its own domain, over the inputs that vary; a
+    discrepancy is measured in 1,000 equal cells, as in Ying (2024, section 4.4.2.3).
+
+    Examples
+    --------
+    >>> import datamorphic as dm
+    >>> tripling = dm.programs["tanh"].relations["tripling"]
+    >>> groups = dm.generate(tripling, "SFIDMT-ART", n=500)
+    >>> source, follow_up = measure_spread(tripling, groups.sources)
+    >>> random_source = measure_spread(tripling, dm.generate(tripling, "MT-RT", n=500).sources)[0]
+    >>> bool(source.dispersion.width < random_source.dispersion.width)
+    True
+    """
+    if isinstance(relation, FunctionRelation):
+        draws = to_points(sources, relation.width, "measure_spread")
+        parts = [("source", relation.split(draws), relation.domain)]
+        parts.append(("follow_up", relation.follow_inputs(relation.follow(draws)), relation.follow_domains()))
+    else:
+        box = Box.of(relation, "measure_spread")
+        parts = [("source", [to_points(sources, box.dimension, "measure_spread")], (box,))]
+    return [
+        _measure_input_spread(role if len(boxes) == 1 else f"{role}{number}", points, box)
+        for role, inputs, boxes in parts
+        for number, (points, box) in enumerate(zip(inputs, boxes, strict=True), 1)
+    ]
+
+
+def _measure_input_spread(name: str, points: Numbers, box: Box) -> InputSpread:
+    varying = box.low < box.high
+    rows, low, high = points[:, varying], box.low[varying], box.high[varying]
+    return InputSpread(name, dispersion(rows), discrepancy(rows, low, high, boxes=CELL_COUNT, method="cells"))
+
+
 def _measure_cells(unit: Numbers, side: int) -> Numbers:
     inside = unit[((unit >= 0) & (unit <= 1)).all(axis=1)]
     cells = np.minimum((inside * side).astype(np.intp), side - 1)
@@ -268,9 +318,13 @@ class _Moments(NamedTuple):
 def _compute_moments(sample: object, owner: str) -> _Moments:
     if isinstance(sample, FMeasures):
         return _Moments(sample.mean, sample.sd, sample.standard_error, len(sample), bool(sample.censored.any()))
-    if is_number(sample) and 0 < float(sample) <= 1:
-        rate = float(sample)
-        return _Moments(1 / rate, math.sqrt(1 - rate) / rate, 0.0, 0, False)
+    rate = sample.value if isinstance(sample, Measure) else sample
+    if is_number(rate) and 0 < float(rate) <= 1:
+        rate, cases = float(rate), (sample.cases or MANY_CASES) if isinstance(sample, Measure) else 0
+        relative_error = (
+            (sample.high - sample.low) / (2 * NORMAL_QUANTILE * rate) if isinstance(sample, Measure) else 0.0
+        )
+        return _Moments(1 / rate, math.sqrt(1 - rate) / rate, relative_error / rate, cases, False)
     reject("b", owner, "FMeasures or a violation rate above 0 and at most 1", sample)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Annotated, Any, ClassVar, TypeAlias
@@ -32,6 +32,7 @@ from ..space.table_files import read_table
 from ..systems.base import Executor
 from .generator_base import DomainLike, GeneratorLike
 from .regions import KINDS, Region
+from .result import Hunt
 from .scenarios import SCENARIOS
 from .selector_base import SelectorLike
 
@@ -354,6 +355,17 @@ class HuntOptions(SelectorOptions, TrialOptions, ModelOptions):
             panel=COMPUTING_PANEL,
         ),
     ] = None
+    regions: Annotated[
+        int | None,
+        Option(
+            "For functions: the number of random groups by which the violation region of each violated relation is measured "
+            "after the hunt, as by `dm.hunting.classify_region`. By default none.",
+            "N",
+            low=1,
+            help="For functions: after the hunt, find the kind of violation region of each violated relation by this many random groups, "
+            "e.g. 100000.",
+        ),
+    ] = None
 
     def validate(self) -> None:
         """Raise `ArgumentError` for trials whose records do not fit into memory."""
@@ -386,10 +398,16 @@ class HuntOptions(SelectorOptions, TrialOptions, ModelOptions):
                 f"The relation {learner_relations[0].name!r} is about training, other relations are about a model as it is. Hunt "
                 "with each kind of relation alone."
             )
+        is_system = bool(learner_relations) or isinstance(self.model, Executor | str) or hasattr(self.model, "predict")
+        is_function = not is_system and self.space is None and self.data is None
+        if self.regions is not None and not is_function:
+            raise ArgumentError(
+                "The option regions is for plain functions, whose relations draw their sources. Leave it out for models, learners and "
+                "systems with a space."
+            )
         if learner_relations:
             return HuntSubject(self.model, relations, is_learner=True)
-        is_system = isinstance(self.model, Executor | str) or hasattr(self.model, "predict")
-        if not is_system and self.space is None and self.data is None:
+        if is_function:
             if not callable(self.model):
                 reject("model", self.OWNER, "a function, a program, a model or a system", self.model)
             self._reject_system_options()
@@ -435,6 +453,12 @@ def _name_choice(choice: GeneratorLike | SelectorLike | Sequence[Any] | None) ->
     return choice.__qualname__ if isinstance(choice, type) else [_name_choice(item) for item in choice]
 
 
+def _name_region(region: Region | Hunt | Callable[..., Any]) -> str:
+    """Return a region by its kind, a hunt, program or function by its name, as a store keeps it."""
+    name = getattr(region, "name", None) or getattr(region, "__name__", None)
+    return str(name or getattr(region, "kind", type(region).__name__))
+
+
 def to_list(choice: Any) -> list[Any]:
     """Return one generator or selector, or several, as a list."""
     return list(choice) if isinstance(choice, list | tuple) else [choice]
@@ -467,6 +491,13 @@ class GenerateOptions(GeneratorOptions, KeptOptions):
         ),
     ] = "SFIDMT-ART"
     n: Annotated[int, Option("The number of groups.", "N", low=1, help="Number of groups.")] = 1000
+    measure: Annotated[
+        bool,
+        Option(
+            "Whether the report says how evenly the groups lie: dispersion and discrepancy of sources and of follow-ups.",
+            help="Report how evenly the groups lie: dispersion and discrepancy of sources and of follow-ups.",
+        ),
+    ] = False
 
     def make_subject(self, execution: Execution[Any]) -> None:
         """Return nothing: no system is executed."""
@@ -497,11 +528,15 @@ class SimulateOptions(SelectorOptions, TrialOptions, CapabilityOptions):
         ),
     ] = "SFIDMT-ART"
     region: Annotated[
-        str | Region,
+        str | Region | Hunt | Callable[..., Any],
         Option(
-            'One box (``"block"``), a band between adjacent sides (``"strip"``), many small boxes (``"point"``), or a region.',
+            'One box (``"block"``), a band between adjacent sides (``"strip"``), many small boxes (``"point"``), or a region. Or the '
+            "region of a real program, which is executed: a mutant of `dm.programs`, what `dm.hunting.classify_region` returns, or a "
+            "`Hunt` that found a violation, or a function that violates `relation`. Or a function that returns True where sources "
+            "violate.",
             "SHAPE",
-            help="The shape of the violating region: block, strip or point.",
+            help="The shape of the violating region: block, strip or point; or the region of a real program: program:NAME/MUTANT with "
+            "--relation, or module:object.",
         ),
     ] = "block"
     rate: Annotated[
@@ -583,14 +618,15 @@ class SimulateOptions(SelectorOptions, TrialOptions, CapabilityOptions):
                 reject(name, self.OWNER, f"{expected}, or several", choice)
         refuse_many_rows("simulate", "trials", self.trials, 3)  # counts, censored trials and a sorted copy
         refuse_many_rows("simulate", "dimension", self.dimension, 10)  # limits, as Python objects and as arrays
-        if not isinstance(self.region, Region):
+        is_drawn = not isinstance(self.region, Region | Hunt) and not callable(self.region)
+        if is_drawn:
             validate_choice("region", "simulate", self.region, KINDS)
         if self.region == "point":
             validate_integer("boxes", "simulate", self.boxes, 1)
             refuse_many_rows("simulate", "boxes", self.boxes, 8 * self.dimension)  # with those drawn again, and a tree
         if self.scenario is not None:
             self.set(scenario=validate_choice("scenario", "simulate", self.scenario.upper(), SCENARIOS))
-            if isinstance(self.region, Region):
+            if not is_drawn:
                 raise ArgumentError(
                     "simulate() got both a scenario and a region, but a scenario draws its own regions. Give one of them."
                 )
@@ -605,7 +641,8 @@ class SimulateOptions(SelectorOptions, TrialOptions, CapabilityOptions):
 
     def to_request(self) -> dict[str, Any]:
         """Return what a run store keeps of the options."""
-        return super().to_request() | {"region": self.region if isinstance(self.region, str) else self.region.kind}
+        region = self.region
+        return super().to_request() | {"region": region if isinstance(region, str) else _name_region(region)}
 
     def make_subject(self, execution: Execution[Any]) -> None:
         """Return nothing: trials are made when they run."""

@@ -20,16 +20,15 @@ from .generation import GeneratedGroups
 from .loop import MAX_GROUPS_PLOTTED
 from .measures import estimate, name_effect
 from .plots import (
-    DEFAULT_SOURCES,
     MAX_PLANE_DIMENSIONS,
     draw_f_measure_chart,
     draw_ratio_chart,
     draw_region_picture,
     draw_spread_picture,
-    sample_violations,
 )
 from .result import ExecutedSources, Hunt, decode_inputs
 from .simulation import Simulation
+from .violation_regions import DEFAULT_GROUPS, MeasuredRegion, ViolationRegion, sample_violations
 
 MAX_EXAMPLES = 3  # in one line each
 MAX_GROUPS_LISTED = 1_000
@@ -51,11 +50,13 @@ def build_page(hunt: Hunt, system: Callable[..., Any] | None = None, brief: bool
         sections = [*_build_violations_sections(hunt, brief), *_build_f_measure_sections(hunt, brief)]
         if len(hunt.relations) > 1 or (hunt.table[["inapplicable", "undefined"]].to_numpy() > 0).any():
             sections.append(_build_relations_section(hunt, brief))
+        sections += _build_region_kinds_sections(hunt)
     else:
         sections = [
             _build_relations_section(hunt, brief),
             *_build_f_measure_sections(hunt, brief),
             *_build_sources_sections(hunt),
+            *_build_region_kinds_sections(hunt),
             *([] if system is None else _build_regions_sections(hunt, system)),
             *_build_violations_sections(hunt, brief),
         ]
@@ -347,10 +348,10 @@ def _build_regions_sections(hunt: Hunt, system: Callable[..., Any]) -> list[Sect
     for number in numbers:
         relation = hunt.relations[number]
         assert isinstance(relation, FunctionRelation)  # of a function, which is given here
-        source_count = DEFAULT_SOURCES
+        source_count = DEFAULT_GROUPS
         if not getattr(system, "is_vectorized", False):
             seconds_per_source = seconds_per_call * (relation.sources + relation.follow_ups) * len(numbers)
-            source_count = min(DEFAULT_SOURCES // 10, int(REGIONS_BUDGET_SECONDS / max(seconds_per_source, 1e-9)))
+            source_count = min(DEFAULT_GROUPS // 10, int(REGIONS_BUDGET_SECONDS / max(seconds_per_source, 1e-9)))
         if source_count < MIN_SOURCES_PER_REGION:
             continue
         drawing = draw_region_picture(sample_violations(system, relation, source_count, hunt.seed))
@@ -398,9 +399,8 @@ def build_simulation_page(*simulations: Simulation, brief: bool = False) -> Page
     verdict, state = _format_best(simulations)
     return Page(
         title=f"How soon violations are found: {_format_setting(first)}",
-        lead="Nothing is executed here. A region, drawn again for each trial, stands for a program that is wrong there. "
-        "The F-measure is the number of groups until one lies in the region. The F-ratio compares it with random "
-        "testing, whose mean is known exactly.",
+        lead=f"{_explain_region(first)} The F-measure is the number of groups until one lies in the region. The F-ratio compares "
+        "it with random testing, whose mean is 1 divided by the rate.",
         sections=[ratios],
         verdict=verdict,
         state=state,
@@ -411,13 +411,27 @@ def build_simulation_page(*simulations: Simulation, brief: bool = False) -> Page
     )
 
 
+def _explain_region(simulation: Simulation) -> str:
+    """Return what the region of a simulation is."""
+    if isinstance(simulation.setting.options.region, MeasuredRegion):
+        return "The region is that of a function, which is executed."
+    return "Nothing is executed here. A region, drawn again for each trial, stands for a program that is wrong there."
+
+
 def _format_setting(simulation: Simulation, *, with_relations: bool = False) -> str:
     """Return what was simulated: the regions and, if there are any, the relations."""
     setting = simulation.setting
-    text = (
-        f"{setting.options.scenario or setting.region_kind} regions with rate {format_short(setting.rate)} in "
-        f"{pluralise(len(setting.domain[0]), 'dimension')}"
-    )
+    dimensions = pluralise(len(setting.domain[0]), "dimension")
+    region, rate = setting.options.region, setting.measured_rate
+    if isinstance(region, MeasuredRegion):
+        where = (
+            f"{region.name} violates {region.relation.name!r}"
+            if isinstance(region, ViolationRegion)
+            else f"{region.kind} is true"
+        )
+        text = f"where {where}, {format_percent(rate.value)} of the groups ({rate.low:.3%} to {rate.high:.3%}), in {dimensions}"
+    else:
+        text = f"{setting.options.scenario or setting.region_kind} regions with rate {format_short(rate.value)} in {dimensions}"
     if with_relations and setting.options.has_selector:
         text += f", one of {pluralise(setting.relation_count, 'relation')} violated"
     return text
@@ -467,15 +481,86 @@ def build_groups_page(groups: GeneratedGroups, brief: bool = False) -> Page:
         lead="A group has one or more inputs (sources), and the inputs that a relation derives from them (follow-ups). Nothing was "
         "executed.",
         sections=[
+            *([_build_spread_section(groups)] if groups.measured else []),
             Section(
                 heading="Groups",
                 text="",
                 drawing=drawing,
                 table=Table(columns=list(map(str, table.columns)), rows=rows, note=note),
                 anchor="groups",
-            )
+            ),
         ],
         verdict=f"{groups.headline} in {groups.seconds:.2f} s, seed {groups.seed}.",
         state="plain",
         facts=[],
     )
+
+
+def _build_spread_section(groups: GeneratedGroups) -> Section:
+    spread = groups.spread
+    rows: list[list[str | None]] = [
+        [str(name), *map(format_short, row)] for name, *row in spread.itertuples(index=False)
+    ]
+    return Section(
+        heading="How evenly the groups lie",
+        text="The dispersion is the distance to the nearest other input. The discrepancy compares the share of inputs in each of "
+        "1,000 equal cells with the share of the volume. Even groups have a small difference between maximum and minimum.",
+        table=Table(columns=list(spread.columns), rows=rows),
+        anchor="spread",
+    )
+
+
+# -- violation regions -------------------------------------------------------------------------------------------------
+
+REGION_COLUMNS = ["inputs", "kind", "why"]
+
+
+def build_region_page(region: ViolationRegion, brief: bool = False) -> Page:
+    """Return a violation region as a page: its kinds, and unless `brief` a picture."""
+    return Page(
+        title=f"Where {to_one_line(region.name)} violates {to_one_line(region.relation.name)!r}",
+        lead="Random groups were executed. The region of their sources is the MRVR-S, that of their follow-ups the MRVR-F of Ying "
+        "(2024).",
+        sections=[
+            Section(
+                heading="Kinds of region",
+                text="",
+                table=Table(columns=REGION_COLUMNS, rows=_build_region_rows(region)),
+                drawing=None if brief else draw_region_picture(region.sample),
+                anchor="kinds",
+            )
+        ],
+        verdict=_format_region(region),
+        state="bad" if region.rate.value else "plain",
+        facts=[("Undefined", f"{format_percent(region.undefined)} of the groups")],
+    )
+
+
+def _format_region(region: ViolationRegion) -> str:
+    share, low, high = map(format_percent, region.rate)
+    groups = pluralise(len(region.sample.sources), "random group")
+    return f"{share} of {groups} violate {to_one_line(region.relation.name)!r} (95% interval {low} to {high})."
+
+
+def _build_region_kinds_sections(hunt: Hunt) -> list[Section]:
+    """Return a section with the kinds of the measured regions, if there are any."""
+    if not hunt.regions:
+        return []
+    rows = [
+        [to_one_line(region.relation.name), format_percent(region.rate.value), *row]
+        for region in hunt.regions
+        for row in _build_region_rows(region)
+    ]
+    groups = pluralise(len(hunt.regions[0].sample.sources), "random group")
+    return [
+        Section(
+            heading="Kinds of violation regions",
+            text=f"The share of {groups} that violate, and where their sources and follow-ups lie.",
+            table=Table(columns=["relation", "violated", *REGION_COLUMNS], rows=rows),
+            anchor="kinds",
+        )
+    ]
+
+
+def _build_region_rows(region: ViolationRegion) -> list[list[str | None]]:
+    return [[row["inputs"], row["kind"], row["reason"]] for row in region.rows]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from itertools import combinations, product
 from typing import Any
 
@@ -12,23 +11,19 @@ import numpy as np
 import numpy.typing as npt
 
 from .._text import format_percent, pluralise
-from .._validation import reject, validate_integer, validate_seed
+from .._validation import reject
 from ..core.result import Measure
 from ..errors import ArgumentError
-from ..relations.algebra.base import VIOLATED, Mask
 from ..relations.algebra.box import Box, Floats
-from ..relations.algebra.domain import RangeDomain
 from ..relations.algebra.function import FunctionRelation
 from ..reporting.document import Drawing, Shape, TextLabel
 from ..reporting.panel import PLANE_GAP_PX, PLANE_SIDE_PX, STRIP_HEIGHT_PX, STRIP_WIDTH_PX, Panel, PanelItem
 from ..reporting.text import cut
-from ..systems.function_runner import COLUMN_LETTERS, FunctionRunner, call_by_name
-from .classify_region import Classification, classify
 from .generator_base import DomainLike, GroupBatch
 from .measures import FMeasures, estimate
 from .regions import Region
+from .violation_regions import DEFAULT_GROUPS, ViolationSample, name_columns, sample_violations
 
-DEFAULT_SOURCES = 100_000  # as many as the stored regions of programs were measured with
 MAX_VIOLATING_DOTS = 2_000
 MAX_OTHER_DOTS = 800
 MAX_BINS = 124
@@ -48,83 +43,13 @@ SpreadSources = Mapping[str, tuple[Floats, Floats | None]]  # sources and follow
 RegionLike = Region | Box
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ViolationSample:
-    """Random sources of a relation, and whether their groups violate it."""
-
-    sources: Floats  # the numbers drawn for each group
-    violated: Mask
-    low: Floats  # the ends of the source domain
-    high: Floats
-    names: tuple[str, ...]  # of its columns
-
-    @cached_property
-    def classification(self) -> Classification:
-        """The kind of the violation region."""
-        return classify(self.sources, self.violated, self.low, self.high)
-
-    def describe(self) -> str:
-        """Return the violation rate and the kind of region in two sentences."""
-        kind = {"none": "There is no violation", "not classified": "The region is not classified"}.get(
-            self.classification.kind, f"A {self.classification.kind} region"
-        )
-        share = f"{self.violated.mean():.3%} of {pluralise(len(self.sources), 'random source')} violate the relation."
-        return f"{share} {kind}: {self.classification.reason}."
-
-
-def name_columns(relation: FunctionRelation | Box) -> tuple[str, ...]:
-    """Return names for the numbers that are drawn for a group."""
-    boxes = relation.domain if isinstance(relation, FunctionRelation) else (relation,)
-    if isinstance(relation, FunctionRelation) and relation.make_inputs is not None:
-        return tuple(f"p{i}" for i in range(1, relation.width + 1))  # parameters, from which inputs are made
-    names = []
-    for i, box in enumerate(boxes, 1):
-        letters: Sequence[str] = (
-            box.names if isinstance(box, RangeDomain) and box.named else COLUMN_LETTERS[: box.dimension]
-        )
-        if box.dimension > len(letters):
-            letters = [f"x{j}" for j in range(1, box.dimension + 1)]
-        names += [name if len(boxes) == 1 else f"{name}{i}" for name in letters]
-    return tuple(names)
-
-
-def sample_violations(
-    function: Callable[..., Any], relation: FunctionRelation, n: int = DEFAULT_SOURCES, seed: int = 0
-) -> ViolationSample:
-    """Execute random groups of a relation by a function, and return which violate it."""
-    validate_integer("n", "sample_violations", n, 1)
-    rng = np.random.default_rng(validate_seed("seed", "sample_violations", seed))
-    draws = np.concatenate([box.sample(n, rng) for box in relation.domain], axis=1)
-    runner = FunctionRunner(call_by_name(function, relation.names))
-    all_answered = np.ones(n, dtype=bool)
-
-    def query_inputs(inputs: list[Floats]) -> list[Any]:
-        parts = [runner(part) for part in inputs]
-        for _, answered in parts:
-            all_answered[~answered] = False
-        return [values for values, _ in parts]
-
-    sources = relation.source_inputs(draws)
-    outputs = query_inputs(sources)
-    follow_ups = relation.follow_inputs(relation.follow(draws, outputs))
-    outputs += query_inputs(follow_ups)
-    verdicts, _ = relation.judge([*sources, *follow_ups], outputs, all_answered)
-    return ViolationSample(
-        sources=draws,
-        violated=verdicts == VIOLATED,
-        low=np.concatenate([box.low for box in relation.domain]),
-        high=np.concatenate([box.high for box in relation.domain]),
-        names=name_columns(relation),
-    )
-
-
 # -- violation regions -----------------------------------------------------------------------------------------------
 
 
 def draw_region_picture(
     function: Callable[..., Any] | ViolationSample,
     relation: FunctionRelation | None = None,
-    n: int = DEFAULT_SOURCES,
+    n: int = DEFAULT_GROUPS,
     seed: int = 0,
 ) -> Drawing:
     """Draw where in its source domain a relation is violated.

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._validation import is_number, reject, to_generator, validate_choice, validate_integer
+from ..core.result import Measure
 from ..errors import ArgumentError, DataError
 
 Numbers = npt.NDArray[np.float64]
@@ -47,6 +48,11 @@ class Region:
     def volume(self) -> float:
         """The volume in units of the domain."""
         raise NotImplementedError
+
+    def measure_share(self, low: Numbers, high: Numbers) -> Measure:
+        """Return the share of a domain that the region has, with an interval if it is estimated."""
+        share = self.volume / float(np.prod(high - low))
+        return Measure(share, share, share)
 
 
 @dataclass(frozen=True, eq=False)

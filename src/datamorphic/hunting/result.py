@@ -32,6 +32,7 @@ from ..space.points import Batch, Points
 from ..space.space import Space
 from .measures import FMeasures, e_measure, p_measure
 from .selector_base import Picks
+from .violation_regions import ViolationRegion
 
 MAX_EXAMPLES_PER_RELATION = 3
 MAX_VIOLATIONS_IN_DOCUMENT = 100
@@ -151,6 +152,8 @@ class Hunt(Result):
         The space of the inputs, for models and systems.
     function : callable or None
         What was hunted, if it is a function: reports show where it violates relations.
+    regions : tuple of ViolationRegion
+        The violation regions of the violated relations, if they were measured.
     """
 
     _SUMMARY = ("generator", "trials", "groups", "calls", "violated")
@@ -173,6 +176,7 @@ class Hunt(Result):
     unfinished: tuple[str, ...] = ()
     space: Space | None = field(default=None, repr=False)
     function: Callable[..., Any] | None = field(default=None, repr=False)
+    regions: tuple[ViolationRegion, ...] = field(default=(), repr=False)
 
     kept = rename_attribute("Hunt.kept", "examples")
 
@@ -407,6 +411,7 @@ class Hunt(Result):
             trials=len(self.trials),
             censored=self.measured.censored_share,
             violations=self.violations.head(MAX_VIOLATIONS_IN_DOCUMENT),
+            **({"regions": [region.document() for region in self.regions]} if self.regions else {}),
         )
 
     def test_cases(self) -> Sequence[JUnitCase]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -46,6 +47,7 @@ from .system_runner import (
     to_function_relation,
     validate_columns,
 )
+from .violation_regions import ViolationRegion, classify_region
 
 
 @capability(HuntOptions)
@@ -126,7 +128,7 @@ class Hunter:
 
         with Interrupts() as interrupts:
             self._run_trials(runner.name, run_one)
-        return self._build_result(
+        result = self._build_result(
             name=runner.name,
             generator=proposer.name,
             relations=proposer.relations,
@@ -134,6 +136,17 @@ class Hunter:
             failed=runner.failures,
             failure_message=runner.most_frequent_message,
             function=subject.model,
+        )
+        return result if self.options.regions is None else replace(result, regions=self._classify_regions(result))
+
+    def _classify_regions(self, result: Hunt) -> tuple[ViolationRegion, ...]:
+        """Return the violation region of each relation that the hunt found violated."""
+        assert result.function is not None
+        assert self.options.regions is not None
+        return tuple(
+            classify_region(result.function, relation, n=self.options.regions, seed=self.seed, name=result.name)
+            for relation, count in zip(result.relations, result.table["violated"], strict=True)
+            if count and isinstance(relation, FunctionRelation)
         )
 
     def hunt_system(

@@ -18,7 +18,7 @@ from .._validation import reject, validate_integer
 from ..core.capability import capability
 from ..core.execute import Execution
 from ..core.result import Measure, Result
-from ..errors import OutOfBudget
+from ..errors import ArgumentError, OutOfBudget
 from ..relations.algebra.base import Mask
 from ..relations.algebra.box import Affine, Box, Floats
 from ..relations.algebra.function import FunctionRelation
@@ -35,9 +35,18 @@ from .generators import find_generator, make_generator
 from .measures import FMeasures, cohens_d, f_ratio, welch_p
 from .options import SimulateOptions, to_list
 from .regions import Region, draw_region
+from .result import Hunt
 from .scenarios import draw_scenario
 from .selector_base import Picks, Selector, SelectorLike
 from .selectors import make_selector
+from .violation_regions import (
+    MeasuredRegion,
+    ViolationRegion,
+    classify_region,
+    find_own_relation,
+    is_predicate,
+    measure_predicate,
+)
 
 SELECTOR_BUDGET_GROUPS = 1_000_000
 #: how follow-ups of mixed relations are made from sources: rotation of their numbers, factor and shift
@@ -82,23 +91,34 @@ class SimulationSetting:
     def region_kind(self) -> str:
         """The kind of the region."""
         region = self.options.region
-        return region if isinstance(region, str) else region.kind
+        return region.kind if isinstance(region, Region) else str(region)
+
+    @property
+    def measured_rate(self) -> Measure:
+        """The share of the source domain that violates, with its interval if it is estimated."""
+        if isinstance(self.options.region, Region):
+            return self.options.region.measure_share(*self.domain)
+        rate = float(self.options.rate)
+        return Measure(rate, rate, rate)
 
     @property
     def rate(self) -> float:
         """The share of the source domain that violates."""
-        if isinstance(self.options.region, Region):
-            low, high = self.domain
-            return self.options.region.volume / float(np.prod(high - low))
-        return float(self.options.rate)
+        return self.measured_rate.value
 
     @property
-    def chance(self) -> float:
-        """The share of random groups that violate.
+    def measured_chance(self) -> Measure:
+        """The share of random groups that violate, with its interval if it is estimated.
 
         If a random selector chooses among relations, only groups of the violated relation can violate.
         """
-        return self.rate / self.relation_count
+        rate, count = self.measured_rate, self.relation_count
+        return Measure(rate.value / count, rate.low / count, rate.high / count, rate.cases)
+
+    @property
+    def chance(self) -> float:
+        """The share of random groups that violate."""
+        return self.measured_chance.value
 
     def draw(self, rng: np.random.Generator) -> Region:
         """Return the violation region of a trial."""
@@ -107,7 +127,7 @@ class SimulationSetting:
             return options.region
         low, high = self.domain
         if options.scenario is None:
-            return draw_region(options.region, self.rate, low, high, rng, boxes=options.boxes)
+            return draw_region(self.region_kind, self.rate, low, high, rng, boxes=options.boxes)
         assert isinstance(self.relation, FunctionRelation)
         follow_domain = self.relation.follow_domains()[0]
         follow_ends = (follow_domain.low, follow_domain.high)
@@ -199,22 +219,22 @@ class Simulation(Result):
     @property
     def ratio(self) -> Measure:
         """The F-ratio to random testing, with its 95% interval."""
-        return f_ratio(self.found, self.chance)
+        return f_ratio(self.found, self.setting.measured_chance)
 
     @property
     def f_ratio(self) -> float:
-        """The F-measure divided by that of random testing, which is known exactly."""
+        """The F-measure divided by that of random testing, which is 1 divided by the rate of the region."""
         return self.ratio.value
 
     @property
     def cohens_d(self) -> float:
         """The advantage over random testing in standard deviations; NaN if censored."""
-        return cohens_d(self.found, self.chance)
+        return cohens_d(self.found, self.setting.measured_chance)
 
     @property
     def p_value(self) -> float:
         """The probability of such a difference from random testing by chance."""
-        return welch_p(self.found, self.chance)
+        return welch_p(self.found, self.setting.measured_chance)
 
     @property
     def censored(self) -> float:
@@ -342,8 +362,8 @@ def run_trials(trials: int) -> Flow[list[Outputs]]:
 def simulate(options: SimulateOptions, execution: Execution[None]) -> Simulation:
     """Simulate how many groups a generator needs until the first violation.
 
-    Nothing is executed: a violation region, drawn again for each trial, stands for a program that is wrong there. So
-    generators can be compared in seconds.
+    A violation region, drawn again for each trial, stands for a program that is wrong there. Nothing is executed, so
+    generators can be compared in seconds. The region of a real program can be given instead.
 
     Returns
     -------
@@ -357,8 +377,15 @@ def simulate(options: SimulateOptions, execution: Execution[None]) -> Simulation
     >>> simulation = dm.simulate("IPART", "block", rate=0.01, trials=200, seed=1)
     >>> bool(simulation.f_ratio < 0.8)
     True
+
+    A region may also be that of a real program, which is then executed:
+
+    >>> emu10 = dm.programs["tanh"].mutants["emu10"]
+    >>> dm.simulate("MT-RT", emu10, trials=50).setting.region_kind
+    'block'
     """
     seed = execution.seed if isinstance(execution.seed, int) else int(execution.rng.integers(2**32))
+    options = resolve_region(options, seed)
     settings = [
         build_setting(options, choice, seed)
         for choice in to_list(options.generator if options.selector is None else options.selector)
@@ -391,6 +418,48 @@ def _simulate_setting(setting: SimulationSetting, execution: Execution[None]) ->
         if missing_trials
         else (),
     )
+
+
+def resolve_region(options: SimulateOptions, seed: int) -> SimulateOptions:
+    """Return the options with what is given in place of a region as a region, and with its relation."""
+    region = options.region
+    if isinstance(region, Hunt):
+        region = _find_hunted_region(region)
+    elif callable(region):
+        region = _measure_function(options, region, seed)
+    if isinstance(region, MeasuredRegion) and not region.rate.value:
+        raise ArgumentError(
+            f"None of {pluralise(region.rate.cases or 0, 'random group')} lies in the region, so its share is not known, and a "
+            "simulation cannot be compared with random testing. Measure it with more: dm.hunting.classify_region(..., n=10_000_000)."
+        )
+    relation = options.relation
+    if relation is None and isinstance(region, ViolationRegion):
+        relation = region.relation
+    return replace(options, region=region, relation=relation)
+
+
+def _find_hunted_region(hunt: Hunt) -> ViolationRegion:
+    """Return the violation region of the relation that a hunt found violated most often."""
+    if hunt.function is None or not hunt.found:
+        reject("region", "simulate", "a hunt that found a violation of a function", hunt)
+    relation = hunt.relations[int(hunt.table["violated"].argmax())]
+    measured_regions = [region for region in hunt.regions if region.relation is relation]
+    if measured_regions:
+        return measured_regions[0]
+    assert isinstance(relation, FunctionRelation)  # of a function
+    return classify_region(hunt.function, relation, seed=hunt.seed, name=hunt.name)
+
+
+def _measure_function(options: SimulateOptions, function: Callable[..., Any], seed: int) -> MeasuredRegion:
+    """Return the region of a program that violates its relation, or of a function that is true there."""
+    relation = options.relation[options.violating] if isinstance(options.relation, list | tuple) else options.relation
+    if hasattr(function, "relations"):
+        relation = find_own_relation(function, relation, "simulate")
+    if not isinstance(relation, FunctionRelation):
+        return measure_predicate(function, Box.of([(0.0, 1.0)] * options.dimension), seed)
+    if hasattr(function, "relations") or not is_predicate(function, relation.source_box):
+        return classify_region(function, relation, seed=seed)
+    return measure_predicate(function, relation.source_box, seed)
 
 
 def build_setting(options: SimulateOptions, choice: Any, seed: int) -> SimulationSetting:

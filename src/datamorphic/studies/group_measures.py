@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..data.programs import programs
-from ..hunting.classify_region import MAX_BITMAP_DIMENSIONS, classify
 from ..hunting.generators import make_generator
 from ..hunting.measures import e_measure, f_measures, p_measure
+from ..hunting.region_kinds import MAX_BITMAP_DIMENSIONS
 from ..hunting.simulation import make_trial_rng
+from ..hunting.violation_regions import GroupSample
 from ..relations.algebra.base import VIOLATED
 from .group_simulations import MUTANTS, PROGRAM_RELATIONS, choose_moderate_mutant
 from .group_spreads import Pairing
@@ -28,7 +29,6 @@ from .group_trials import (
 )
 from .groups import MIN_REAL_TRIALS, choose_programs
 from .intervals import estimate_mean, estimate_share, from_bounds, label_figure
-from .program_regions import GroupSample
 from .rows import Row
 from .stand_in_mutants import KINDS, RELATIONS, compute_rate, parse_relations
 from .workload import Workbench
@@ -153,11 +153,10 @@ class FailureRegions(GroupJob):
                 share = estimate_share(int((flags & among).sum()), int(among.sum()))
                 figures |= label_figure(f"{id} {name}", share)
             if sample.draws.shape[1] <= MAX_BITMAP_DIMENSIONS:
-                box, points = sample.relation.follow_domains()[0], sample.inputs[source_count]
                 regions = {
-                    "MRVR-S": sample.classify_region(violated),
-                    "MRVR-F": classify(points, violated, box.low, box.high).kind,
-                    "failures": sample.classify_region(sources),
+                    "MRVR-S": sample.classify(violated).kind,
+                    "MRVR-F": sample.classify_follow_ups(violated)[0].kind,
+                    "failures": sample.classify(sources).kind,
                 }
                 figures |= {f"{id} {region} {kind}": 1.0 for region, kind in regions.items()}
         return figures

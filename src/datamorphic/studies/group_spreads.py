@@ -9,16 +9,14 @@ from dataclasses import dataclass, field
 from ..data.programs import programs
 from ..hunting.generation import generate
 from ..hunting.generators import make_generator
-from ..hunting.measures import ValueRange, discrepancy, dispersion
+from ..hunting.measures import InputSpread, measure_spread
 from ..hunting.selectors import find_selector
+from ..hunting.violation_regions import GroupSample
 from ..relations.algebra.base import VIOLATED
 from ..relations.algebra.box import Box, Floats
 from ..relations.algebra.function import FunctionRelation
 from .group_trials import GroupJob, find_relation
 from .intervals import estimate_mean, estimate_share, label_figure
-from .program_regions import GroupSample
-
-CELL_COUNT = 1000
 
 
 def _average(measurements: list[dict[str, float]]) -> dict[str, float]:
@@ -27,25 +25,20 @@ def _average(measurements: list[dict[str, float]]) -> dict[str, float]:
     }
 
 
-def _label_spread(measure: str, cases: str, spread: ValueRange) -> dict[str, float]:
-    return {f"{measure} {cases} {end}": value for end, value in zip(("min", "max", "max-min"), spread, strict=True)}
-
-
-def measure_evenness(points: Floats, box: Box, cases: str) -> dict[str, float]:
-    """Return dispersion and discrepancy of points, over the inputs that vary."""
-    free = box.low < box.high
-    points = points[:, free]
-    cells = discrepancy(points, box.low[free], box.high[free], boxes=CELL_COUNT, method="cells")
-    return {**_label_spread("dispersion", cases, dispersion(points)), **_label_spread("discrepancy", cases, cells)}
+def _label_spread(spread: InputSpread, cases: str) -> dict[str, float]:
+    """Return dispersion and discrepancy by their names in the tables, which end in min, max and max-min."""
+    return {
+        f"{measure} {cases} {end}": value
+        for measure in ("dispersion", "discrepancy")
+        for end, value in zip(("min", "max", "max-min"), getattr(spread, measure), strict=True)
+    }
 
 
 def _measure_group_evenness(relation: FunctionRelation, sources: Floats) -> dict[str, float]:
     """Return the evenness of sources and of follow-ups, averaged over several follow-ups."""
-    follow = relation.follow_inputs(relation.follow(sources))
-    parts = [
-        measure_evenness(points, box, "FTC") for points, box in zip(follow, relation.follow_domains(), strict=True)
-    ]
-    return {**measure_evenness(sources, relation.domain[0], "STC"), **_average(parts)}
+    spreads = measure_spread(relation, sources)
+    follow_ups = [_label_spread(spread, "FTC") for spread in spreads[relation.sources :]]
+    return {**_label_spread(spreads[0], "STC"), **_average(follow_ups)}
 
 
 @dataclass(frozen=True)
@@ -149,7 +142,7 @@ class Breaking(GroupJob):
                 violated = trial.judge(mutant) == VIOLATED
                 share = estimate_share(int(violated.sum()), len(violated), factor=1.0)
                 figures |= label_figure(f"{id} {name}", share)
-                kind = trial.classify_region(violated, mutant)
+                kind = trial.classify(violated, mutant).kind
                 figures |= {
                     f"{id} {name} {region_kind}": float(kind == region_kind)
                     for region_kind in ("block", "point", "strip")

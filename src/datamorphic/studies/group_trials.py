@@ -19,11 +19,11 @@ from ..hunting.run import hunt
 from ..hunting.selector_base import Picks, Selector
 from ..hunting.selectors import find_selector
 from ..hunting.simulation import count_until_hit, make_trial_rng, simulate
+from ..hunting.violation_regions import GroupSample
 from ..relations.algebra.base import VIOLATED, Mask
 from ..relations.algebra.box import Affine, Box, Floats
 from ..relations.algebra.function import FunctionRelation
 from .intervals import estimate_effect, estimate_mean, estimate_quotient, label_figure
-from .program_regions import GroupSample
 from .rows import OurFigure
 from .workload import Job, Scale, Workbench, make_seed_sequence
 

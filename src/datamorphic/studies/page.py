@@ -9,9 +9,10 @@ import numpy as np
 from ..data.programs import programs
 from ..hunting.generator_base import GroupBatch
 from ..hunting.generators import make_generator
-from ..hunting.plots import draw_spread_picture, sample_violations
+from ..hunting.plots import draw_spread_picture
 from ..hunting.regions import draw_region
 from ..hunting.simulation import make_default_relation, make_trial_rng
+from ..hunting.violation_regions import sample_violations
 from ..relations.algebra.box import Box
 from ..relations.algebra.function import FunctionRelation
 from ..reporting.document import Link, Page, Section, Table

@@ -2,74 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from .._lazy import pd
 from .._stats import compute_wilson_interval
 from .._validation import validate_integer
 from ..data.programs.program import NumericProgram
-from ..hunting.classify_region import classify
-from ..relations.algebra.base import UNDEFINED, VIOLATED, Verdicts
-from ..relations.algebra.box import Floats
+from ..hunting.violation_regions import DEFAULT_GROUPS, GroupSample
+from ..relations.algebra.base import UNDEFINED, VIOLATED
 from ..relations.algebra.function import FunctionRelation
 
-DEFAULT_INPUTS, DEFAULT_SEED = 100_000, 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class GroupSample:
-    """Groups of a relation, drawn once for all mutants."""
-
-    relation: FunctionRelation
-    draws: Floats
-    inputs: list[Floats]
-    low: Floats
-    high: Floats
-
-    @classmethod
-    def draw(cls, relation: FunctionRelation, inputs: int, seed: int) -> GroupSample:
-        """Return uniform groups in the source domain of a relation."""
-        rng = np.random.default_rng(seed)
-        return cls.of(relation, np.concatenate([box.sample(inputs, rng) for box in relation.domain], axis=1))
-
-    @classmethod
-    def of(cls, relation: FunctionRelation, draws: Floats) -> GroupSample:
-        """Return the groups with these source inputs, side by side."""
-        return cls(
-            relation=relation,
-            draws=draws,
-            inputs=relation.source_inputs(draws) + relation.follow_inputs(relation.follow(draws)),
-            low=np.concatenate([box.low for box in relation.domain]),
-            high=np.concatenate([box.high for box in relation.domain]),
-        )
-
-    def query(self, function: Callable[..., Any]) -> list[Any]:
-        """Return the outputs of a function for the inputs of the groups."""
-        return [function(*part.T) for part in self.inputs]
-
-    def judge(self, function: Callable[..., Any]) -> Verdicts:
-        """Return the verdicts of the groups for a function."""
-        return self.relation.judge(self.inputs, self.query(function))[0]
-
-    def classify_region(self, violated: npt.NDArray[np.bool_], function: Callable[..., Any] | None = None) -> str:
-        """Return the kind of region of the groups that a function violates; it is needed in more than three dimensions."""
-        if function is None:
-            return classify(self.draws, violated, self.low, self.high).kind
-
-        def violates(draws: Floats) -> npt.NDArray[np.bool_]:
-            return GroupSample.of(self.relation, draws).judge(function) == VIOLATED
-
-        return classify(self.draws, violated, self.low, self.high, violates).kind
+DEFAULT_SEED = 0
 
 
 def measure_regions(
     program: NumericProgram,
-    inputs: int = DEFAULT_INPUTS,
+    inputs: int = DEFAULT_GROUPS,
     seed: int = DEFAULT_SEED,
     *,
     mutants: Mapping[str, Any] | None = None,
@@ -95,7 +44,7 @@ def measure_regions(
             count = int(violated.sum())
             low, high = compute_wilson_interval(count, inputs)
             undefined = float((verdicts == UNDEFINED).mean())
-            kind = sample.classify_region(violated, mutant)
+            kind = sample.classify(violated, mutant).kind
             rows.append((id, mutant.operator, name, count / inputs, low, high, kind, undefined))
     columns = ["mutant", "operator", "relation", "rate", "low", "high", "kind", "undefined"]
     frame = pd.DataFrame(rows, columns=columns)

@@ -233,7 +233,7 @@ def open_system(
         data_name=data_name,
         model=model,
         subject=subject,
-        inputs=tuple(map(_describe_feature, subject.seeds.space.features)),
+        inputs=tuple(map(describe_feature, subject.seeds.space.features)),
         frame=frame,
         ranges={},
         trust=trust,
@@ -244,7 +244,8 @@ def open_system(
     return system
 
 
-def _describe_feature(feature: Feature) -> InputParameter:
+def describe_feature(feature: Feature) -> InputParameter:
+    """Return a feature as an input of a system."""
     if isinstance(feature, Text):
         return InputParameter(name=feature.name, kind="text", values=tuple(feature.examples[: MAX_CATEGORIES + 1]))
     if isinstance(feature, Categorical):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from datamorphic.hunting.classify_region import classify, probe_region
+from datamorphic.hunting.region_kinds import classify, probe_region
 from datamorphic.hunting.regions import draw_region
 from support.cases import LONG
 
