@@ -384,3 +384,4 @@ def test_examples_are_hunted_among_their_cases(run):
     assert wrong.exit_code == 2
     assert "There is no column 'colour'" in wrong.stderr
     assert "Add --data FILE, or --space FILE" in run("hunt", "hunted_here:fare", "--pattern", line).stderr
+    assert "named columns, and a program has none" in run("hunt", "program:tanh", "--pattern", line).stderr

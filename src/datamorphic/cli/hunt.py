@@ -98,6 +98,11 @@ class HuntCommand(CapabilityCommand):
         system, values = (example, {}) if example is not None else _load_system_to_hunt(text, data, space, trust)
         if (promises or lines) and data is None and space is None and example is None:
             flag = "--promise" if promises else "--pattern"
+            if text.startswith(PROGRAM_PREFIX):
+                raise UsageError(
+                    f"{flag} is about named columns, and a program has none. Name relations of the program, or make one with "
+                    "dm.FunctionRelation: datamorphic hunt program:NAME module:relation."
+                )
             raise UsageError(f"{flag} is about the columns of a model. Add --data FILE, or --space FILE.")
         frame = load_data(data) if data is not None else None if example is None else example.cases
         relations = _build_promised_relations(promises) if promises else []
