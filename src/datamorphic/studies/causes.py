@@ -51,6 +51,14 @@ SWITCHES = {
         "The pool grows: later walks start from the mutants of earlier ones.", lambda job: replace(job, pool="growing")
     ),
     "swapped_rows": Switch("The rows of Sin 1 and Sin 2 are exchanged.", _exchange_subject),
+    "kept_direction": Switch(
+        "One draw in five keeps the direction of the step before: Morphy draws from five numbers for four directions.",
+        lambda job: replace(job, kept=True),
+    ),
+    "swapped_and_kept": Switch(
+        "The rows of Sin 1 and Sin 2 are exchanged, and one draw in five keeps the direction.",
+        lambda job: replace(_exchange_subject(job), kept=True),
+    ),
     "wide_points": Switch(
         "10,000 groups of points with coordinates between 0 and 100 instead of 1,000 between 0 and 33.33.",
         lambda job: replace(job, groups=10_000, limits=(0.0, 100.0), trials=max(1, job.trials // 10)),

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 #: the known causes of differences: the switches of `causes`, which takes a second to import
-CAUSES = ("first_step", "random_target", "growing_pool", "swapped_rows", "wide_points", "faulty_midpoint")
+CAUSES = (
+    *("first_step", "random_target", "growing_pool", "swapped_rows", "kept_direction", "swapped_and_kept"),
+    *("wide_points", "faulty_midpoint"),
+)
 
 
 @dataclass(frozen=True, eq=False)
