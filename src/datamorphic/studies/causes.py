@@ -8,6 +8,7 @@ from typing import Any, TypedDict
 
 from .explorations import Exploration
 from .published import find_errata
+from .published_systems import Reenactment
 from .rows import OurFigure
 from .workload import Workbench
 
@@ -58,6 +59,10 @@ SWITCHES = {
     "swapped_and_kept": Switch(
         "The rows of Sin 1 and Sin 2 are exchanged, and one draw in five keeps the direction.",
         lambda job: replace(_exchange_subject(job), kept=True),
+    ),
+    "published_system": Switch(
+        "The case study as it ran: seed cases, limits of moves, midpoints, what counts as a mutant, and models of the last round.",
+        lambda job: Reenactment(job.strategy, job.subject, job.data, job.walks),
     ),
     "wide_points": Switch(
         "10,000 groups of points with coordinates between 0 and 100 instead of 1,000 between 0 and 33.33.",

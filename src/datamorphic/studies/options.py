@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: the known causes of differences: the switches of `causes`, which takes a second to import
 CAUSES = (
     *("first_step", "random_target", "growing_pool", "swapped_rows", "kept_direction", "swapped_and_kept"),
-    *("wide_points", "faulty_midpoint"),
+    *("published_system", "wide_points", "faulty_midpoint"),
 )
 
 
