@@ -12,7 +12,7 @@ import pytest
 
 import datamorphic as dm
 
-MAX_NAMES = 72  # more are in groups
+MAX_NAMES = 73  # more are in groups
 NAMES = [
     "AllowedCombinations",
     "Audio",
@@ -81,6 +81,7 @@ NAMES = [
     "set_filter",
     "set_metric",
     "simulate",
+    "study",
     "subjects",
     "systems",
     "test",
@@ -129,6 +130,7 @@ GROUPS = {
         "Simulation",
         "Study",
         "StudyOverview",
+        "TreeExperiment",
     ],
     "systems": [
         "ApertiumTranslator",
