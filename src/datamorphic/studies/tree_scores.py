@@ -110,7 +110,7 @@ def _find_published(measure: str) -> list[float]:
     return [_load_published_scores()[name, measure] for name in list_published_sets()]
 
 
-def _run_test(test: str, *values: Sequence[float], **options: Any) -> tuple[float, float]:
+def run_test(test: str, *values: Sequence[float], **options: Any) -> tuple[float, float]:
     """Return statistic and p-value of a SciPy test; NaN until measured."""
     if not is_known(*values):
         return math.nan, math.nan
@@ -145,7 +145,7 @@ def _make_score_row(figure: Any, table: str, tree_scores: TreeScores, place: str
     name, scope = figure.subject, tree_scores.scope_note
     values, seeds = tree_scores.ours(figure.measure), count_splits(tree_scores.bench.scale)
     if name.startswith("Shapiro-Wilk"):
-        statistic, p = _run_test("shapiro", values)
+        statistic, p = run_test("shapiro", values)
         ours = OurFigure(statistic if name.endswith("W") else p, trials=seeds)
     elif name == "mean":
         ours = tree_scores.mean(figure.measure)
@@ -205,7 +205,7 @@ def build_wilcoxon_table(table: str, bench: Workbench) -> list[Row]:
         for first, second in (*((way, "CV") for way in CRITERIA), ("BVA", "DTC")):
             pair = f"{first} {score}", f"{second} {score}"
             name = first if second == "CV" else f"{first} against {second}"
-            theirs, ours = (_run_test("wilcoxon", *map(source, pair)) for source in (_find_published, tree_scores.ours))
+            theirs, ours = (run_test("wilcoxon", *map(source, pair)) for source in (_find_published, tree_scores.ours))
             note = f"{MEANS_NOTE} {tree_scores.scope_note}"
             for k, (letter, unit, times) in enumerate((("W", "", 1), ("p", ", %", 100))):
                 figure = printed.get((score, f"{name} {letter}"))
@@ -225,7 +225,7 @@ def _compute_lower_share(tree_scores: TreeScores, first: str, second: str) -> Ou
     if not is_known(*(values for pair in pairs for values in pair)):
         return OurFigure(math.nan)
     lower = [
-        _run_test("wilcoxon", lower_scores, higher_scores)[1] < 0.01
+        run_test("wilcoxon", lower_scores, higher_scores)[1] < 0.01
         and statistics.fmean(lower_scores) < statistics.fmean(higher_scores)
         for lower_scores, higher_scores in pairs
     ]
@@ -241,11 +241,11 @@ def build_t_test_table(table: str, bench: Workbench) -> list[Row]:
         k, times, column = {"t": (0, 1, "t"), "p": (1, 100, "p, %")}[figure.measure]
         scaled_figure = figure._replace(published=times * figure.published)
         seeds = count_splits(bench.scale)
-        ours = OurFigure(times * _run_test("ttest_ind", *map(tree_scores.ours, pair))[k], trials=seeds)
+        ours = OurFigure(times * run_test("ttest_ind", *map(tree_scores.ours, pair))[k], trials=seeds)
         notes = [UNPAIRED_NOTE, MEANS_NOTE, tree_scores.scope_note]
         rows.append(make_row(scaled_figure, table, figure.subject, ours=ours, column=column, notes=notes))
         theirs, paired_ours = (
-            times * _run_test("ttest_rel", *map(source, pair))[k] for source in (_find_published, tree_scores.ours)
+            times * run_test("ttest_rel", *map(source, pair))[k] for source in (_find_published, tree_scores.ours)
         )
         note = f"{FROM_TABLE_5_NOTE} {MEANS_NOTE} {tree_scores.scope_note}".strip()
         rows.append(OurFigure(paired_ours, trials=seeds).to_row(figure.subject, f"paired {column}", note, theirs))
@@ -279,6 +279,6 @@ def build_training_table(bench: Workbench) -> list[Row]:
             rows += [mean.to_row(name, column, note) for name, mean in zip(names, means, strict=True)]
             if way in ("DTC", "DTMT"):
                 pair = (tree_scores.ours(name, Learning) for name in (measure, f"random {measure}"))
-                p = OurFigure(100 * _run_test("wilcoxon", *pair)[1], trials=count_splits(bench.scale))
+                p = OurFigure(100 * run_test("wilcoxon", *pair)[1], trials=count_splits(bench.scale))
                 rows.append(p.to_row("p, %", column, f"{note} Wilcoxon's test against random rows."))
     return rows

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from .._lazy import pd
 from ..data.sets import TARGET
 from ..trees.boundaries import STEP, Offset
+from ..trees.coverage.options import ANY_ROWS
 from ..trees.coverage.run import select
 from ..trees.coverage.selection import Selection
 from .trees import DataSetJob, fit_tree, load_prepared
@@ -101,6 +102,19 @@ class Moving(ScoreJob):
     def _scores(self, data: pd.DataFrame, seed: int) -> dict[str, dict[str, float]]:
         boundary = select(fit_tree(data, seed), data, "BVA", target=TARGET, seed=seed, offset=self.offset)
         return {"BVA": score_model(fit_nearest_without(data, boundary.places), *split_inputs_and_labels(boundary.rows))}
+
+
+@dataclass(frozen=True)
+class MovingAny(ScoreJob):
+    """3-NN on boundary rows whose other columns are those of any row, not of one that reaches the leaf."""
+
+    offset: Offset
+
+    def _scores(self, data: pd.DataFrame, seed: int) -> dict[str, dict[str, float]]:
+        tree = fit_tree(data, seed)
+        covering = select(tree, data, "DTC", target=TARGET, seed=seed)
+        boundary = select(tree, data, "BVA", target=TARGET, seed=seed, offset=self.offset, base=ANY_ROWS)
+        return {"BVA": score_model(fit_nearest_without(data, covering.places), *split_inputs_and_labels(boundary.rows))}
 
 
 @dataclass(frozen=True)
