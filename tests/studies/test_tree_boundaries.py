@@ -50,9 +50,9 @@ def test_rows_of_any_row_are_scored_by_the_3nn_without_the_covering_rows():
     data = load_prepared("iris")
     tree = fit_tree(data, 5)
     covering = tree_trials.select(tree, data, "DTC", target=TARGET, seed=5)
-    made = tree_trials.select(tree, data, "BVA", target=TARGET, seed=5, base="any")
+    boundary = tree_trials.select(tree, data, "BVA", target=TARGET, seed=5, base="any")
     model = tree_trials.fit_nearest_without(data, covering.places)
-    share = np.mean(model.predict(made.rows.drop(columns=TARGET).to_numpy()) == made.rows[TARGET].to_numpy())
+    share = np.mean(model.predict(boundary.rows.drop(columns=TARGET).to_numpy()) == boundary.rows[TARGET].to_numpy())
     job = tree_trials.MovingAny("iris", 5, offset="step")
     assert job.measure(0, 0, False)["BVA accuracy"] == pytest.approx(share)
 
