@@ -8,6 +8,7 @@ from .._text import format_percent
 from ..data.sets import TARGET
 from ..reporting.document import Page, Section, Table
 from ..trees.coverage.draw import draw_tree
+from ..trees.coverage.mutation import MutationScore
 from ..trees.coverage.run import cover
 from .figure_panels import ChartPoint, PanelLabels, assign_styles, draw_dot_panel
 from .rows import format_number
@@ -169,10 +170,11 @@ def _build_chart_section(result: TreeExperiment) -> Section:
 
 def _build_drawings(result: TreeExperiment) -> list[Section]:
     """Return the trees of the first repetition with their live mutants."""
-    sections = []
+    sections: list[Section] = []
     for data in result.data_sets[:MAX_DRAWN_TREES]:
         tree = fit_tree(data.frame, SEEDS_PER_STUDY * result.seed)
         score = cover(tree, data.frame, criterion="DTMT", target=TARGET, progress=False)
+        assert isinstance(score, MutationScore)
         sections.append(
             Section(
                 heading=f"The tree of {data.name}",
