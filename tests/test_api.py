@@ -12,7 +12,7 @@ import pytest
 
 import datamorphic as dm
 
-MAX_NAMES = 73  # more are in groups
+MAX_NAMES = 74  # more are in groups
 NAMES = [
     "AllowedCombinations",
     "Audio",
@@ -82,6 +82,7 @@ NAMES = [
     "set_filter",
     "set_metric",
     "simulate",
+    "study",
     "subjects",
     "systems",
     "test",
@@ -141,6 +142,7 @@ GROUPS = {
         "Study",
         "StudyOverview",
         "ViolationRegion",
+        "TreeExperiment",
     ],
     "systems": [
         "ApertiumTranslator",

@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from .space.points import Points as Points
     from .space.space import Space as Space
     from .space.text_feature import Text as Text
+    from .studies.run import study as study
     from .synthesis.combination.run import combine as combine
     from .synthesis.optimisation.run import optimise as optimise
     from .systems.wrap import wrap as wrap
@@ -129,6 +130,7 @@ _NAMES = {
     "space.outputs": "Outputs Status",
     "space.points": "Points",
     "space.space": "Space",
+    "studies.run": "study",
     "synthesis.combination.run": "combine",
     "synthesis.optimisation.run": "optimise",
     "systems.wrap": "wrap",

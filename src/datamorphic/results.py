@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .scripting.result import ScriptResult as ScriptResult
     from .studies.overview import StudyOverview as StudyOverview
     from .studies.result import Study as Study
+    from .studies.tree_experiment_result import TreeExperiment as TreeExperiment
     from .synthesis.combination.result import CombinationResult as CombinationResult
     from .synthesis.optimisation.result import Optimisation as Optimisation
     from .trees.coverage.coverage import Coverage as Coverage
@@ -55,6 +56,7 @@ _MODULES = list_modules(
         ".scripting.result": "ScriptResult",
         ".studies.overview": "StudyOverview",
         ".studies.result": "Study",
+        ".studies.tree_experiment_result": "TreeExperiment",
         ".synthesis.combination.result": "CombinationResult",
         ".synthesis.optimisation.result": "Optimisation",
         ".trees.coverage.coverage": "Coverage",

@@ -113,6 +113,16 @@ def test_pages_and_drawings(folder, monkeypatch):
     assert ElementTree.parse(folder / "tree.svg").getroot().tag.endswith("svg")
 
 
+def test_a_mutant_is_drawn(folder, monkeypatch):
+    words = ["cover", "tree.pmml", "tests.csv", "--criterion", "DTMT", "--mutant", "1"]
+    result = run(folder, monkeypatch, *words, "--svg", "mutant.svg")
+    assert result.exit_code == 0, result.output
+    assert "Mutant 1 (ORRN): " in (folder / "mutant.svg").read_text(encoding="utf-8")
+    for wrong in (words, [*words[:3], "--mutant", "1", "--svg", "mutant.svg"]):
+        refused = run(folder, monkeypatch, *wrong)
+        assert (refused.exit_code, "Add --criterion DTMT" in refused.stderr) == (2, True)
+
+
 def test_a_file_for_ci(folder, monkeypatch):
     words = ["cover", "tree.skops", "tests.csv", "--junit", "junit.xml", "--at-least"]
     for share, failures in (("0.2", 0), ("0.9", 1)):

@@ -36,7 +36,13 @@ OF_DATA = {"redwine", "redwine_fault", "mushroom", "bank", "models", "speed", "0
 #: run in a test of their own: processes and a JVM take seconds to start, so this is done once
 APART = {"promises", "mutants", *(table for table in tables() if table.startswith("003-"))}
 #: in test_tree_studies.py
-APART |= {"trees", "tree_tests", "tree_training", *(table for table in tables() if table.startswith("004-"))}
+APART |= {
+    "trees",
+    "tree_tests",
+    "tree_training",
+    "tree_boundaries",
+    *(table for table in tables() if table.startswith("004-")),
+}
 #: in test_group_studies.py
 APART |= {"002-6", "simulation", "input_domains", "groups", "regions", "selection", "new_generators"}
 APART |= {table for table in tables() if table.startswith("002-")}

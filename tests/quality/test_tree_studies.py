@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import datamorphic as dm
-from datamorphic.data.sets import SHIPPED
+from datamorphic.data.sets import HOME_VARIABLE, SHIPPED
 from datamorphic.studies import tree_scores, tree_trials, trees
 from datamorphic.studies.published import erratum, published
 from datamorphic.studies.rows import Row
@@ -151,6 +151,17 @@ def test_tables_of_trees_have_every_figure_in_print_and_say_what_is_left_out(fir
     without = rows[rows["ours"].isna()]["note"]
     assert without.str.contains("is not available|left out").all()
     assert not rows[rows["row"].str.endswith(": iris")]["ours"].isna().any()
+
+
+def test_the_set_that_cannot_be_had_is_used_where_somebody_has_it(tmp_path, monkeypatch):
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path))
+    assert trees.UNAVAILABLE_SET not in trees.find_available(SCALES["full"])
+    dm.data.load("iris").to_csv(tmp_path / f"{trees.UNAVAILABLE_SET}.csv", index=False)
+    names = trees.find_available(SCALES["full"])
+    assert names[0] == trees.UNAVAILABLE_SET
+    assert trees.describe_data_set(trees.UNAVAILABLE_SET, names) == ""
+    assert len(trees.load_prepared(trees.UNAVAILABLE_SET)) == 150
+    trees.load_prepared.cache_clear()
 
 
 def test_trees_as_published_are_counted(first_tables):

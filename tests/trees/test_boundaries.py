@@ -199,3 +199,17 @@ def test_boundary_rows_of_columns_with_other_dtypes(dtype):
         left = coverage.proved if criterion == "DTMT" else 0
         assert (~again.covered).sum() == left
     assert len(dm.select(tree, some, "BVA").rows) == dm.cover(tree, some).covered.sum()
+
+
+@in_one_test("offset", ["step", 0.5])
+def test_boundary_rows_from_any_row_reach_their_leaf_and_are_new_to_it(offset):
+    for base in ("leaf", "any"):
+        chosen = made_with(offset, base=base, seed=1)
+        inputs = chosen.rows.drop(columns="given")
+        assert sorted(TREE.apply(inputs).tolist()) == sorted(set(TREE.apply(LOANS)))
+        assert chosen.rows["given"].tolist() == TREE.predict(inputs).tolist()
+        at_home = TREE.apply(LOANS.iloc[chosen.places]) == TREE.apply(inputs)
+        assert at_home.all() == (base == "leaf")
+        for row, origin, limits in zip(inputs.to_dict("records"), chosen.places, chosen.limits, strict=True):
+            changed = {name for name, value in row.items() if value != LOANS.iloc[origin][name]}
+            assert changed - {"owner", "grade"} <= {limit.column for limit in limits}  # these two have no limits

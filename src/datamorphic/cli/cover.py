@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from .._text import format_percent, pluralise
 from ..core.capability import get_capability
+from ..errors import UsageError
 from ..trees.coverage.run import cover as measure_coverage
 from . import options as opt
 from .command import make_command
@@ -30,11 +31,23 @@ class CoverCommand(TreeCommand):
         """Return the share that is required, and how much to list."""
         at_least_help = "Exit with 1 if a smaller share than this is covered, e.g. 0.8."
         show_help = "Number of leaves and mutants to list."
+        mutant_help = (
+            "With --criterion DTMT and --svg: draw this mutant beside its tree. They are numbered from 0, node by node."
+        )
         return [
             ("at_least", Annotated[float | None, opt.option("SHARE", at_least_help, min=0, max=1)], None),
             ("show", Annotated[int, opt.option("N", show_help, min=0)], DEFAULT_LISTED_ITEMS),
+            ("mutant", Annotated[int | None, opt.option("N", mutant_help, min=0)], None),
             *super().list_face_options(),
         ]
+
+    def run(self, values: dict[str, Any]) -> None:
+        """Run the command, unless it is asked to draw a mutant and has none, or no file to draw it in."""
+        if values["mutant"] is not None and (values["criterion"].upper() != "DTMT" or values["svg"] is None):
+            raise UsageError(
+                "--mutant draws a mutant of a tree. Add --criterion DTMT and the file to draw it in: --svg FILE."
+            )
+        super().run(values)
 
     def interpret(self, result: Coverage | MutationScore, face: dict[str, Any]) -> dict[str, Any]:
         """Return whether enough is covered, and rows that cover more if there is a file for them."""
@@ -58,7 +71,9 @@ class CoverCommand(TreeCommand):
 
     def write_files(self, result: Coverage | MutationScore, files: Mapping[str, Path | None], **face: Any) -> None:
         """Write the result, and rows that cover more."""
-        super().write_files(result, {name: files[name] for name in ("html", "svg")})
+        super().write_files(result, {"html": files["html"]})
+        if files["svg"] is not None:
+            result.to_svg(files["svg"], **({} if face.get("mutant") is None else {"mutant": face["mutant"]}))
         if files["junit"] is not None:
             result.to_junit(files["junit"], face.get("at_least"))
         if face["extra_rows"] is not None:
@@ -90,7 +105,8 @@ cover = make_command(
     (.cbm), or a PMML file. The rows that --fix writes were tried on the tree. They have no label: a person has to add it.
 
     Examples: datamorphic cover tree.skops tests.csv --criterion DTMT --at-least 0.8 --fix extra.csv; datamorphic cover
-    my_models:forest data:wine --target target --html coverage.html; datamorphic cover tree.pmml tests.csv --svg tree.svg
+    my_models:forest data:wine --target target --html coverage.html; datamorphic cover tree.pmml tests.csv --svg tree.svg;
+    datamorphic cover tree.pmml tests.csv --criterion DTMT --mutant 7 --svg mutant.svg
     """,
     COMMAND,
 )

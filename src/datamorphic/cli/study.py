@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,8 +13,9 @@ from ..errors import UsageError
 from ..studies.result import ALL
 from ..studies.run import study as compute_study
 from . import options as opt
-from .command import CapabilityCommand, make_command
+from .command import CapabilityCommand, make_command, shorten_path
 from .console import print_json, print_line
+from .load import load_data, to_absolute_path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +29,17 @@ class StudyCommand(CapabilityCommand):
                 "study",
                 Annotated[
                     str | None, opt.argument("NAME", "A table such as 000-12, or a group such as random_target.")
+                ],
+                None,
+            ),
+            (
+                "data",
+                Annotated[
+                    list[str] | None,
+                    opt.argument(
+                        "DATA",
+                        "With the study trees: data of your own, CSV or Parquet files. --target names the label.",
+                    ),
                 ],
                 None,
             ),
@@ -61,15 +73,26 @@ class StudyCommand(CapabilityCommand):
             raise UsageError(f"--all computes all studies, and {name!r} names one. Leave one of the two out.")
         if name is None and not every:
             raise UsageError("Say which study: datamorphic study NAME. See them with: datamorphic study --list")
-        return {"study": name, "scale": values.pop("scale"), "seed": values.pop("seed")}
+        words = {"study": name, "scale": values.pop("scale"), "seed": values.pop("seed")}
+        files = values.pop("data")
+        return words | {"data": [to_absolute_path(file) for file in files]} if files else words
 
     def load_inputs(self, words: Mapping[str, Any], trust: bool) -> dict[str, Any]:
-        """Return the name of the study, or of all."""
-        return {"name": ALL if words.get("study") is None else words["study"]}
+        """Return the name of the study, or of all, and data of the user by the names of their files."""
+        name = {"name": ALL if words.get("study") is None else words["study"]}
+        files = words.get("data") or ()
+        names = _name_files(files)
+        return name | (
+            {"data": {key: load_data(file) for key, file in zip(names, files, strict=True)}} if files else {}
+        )
 
     def build_arguments(self, words: Mapping[str, Any], seed: object) -> list[str]:
         """Return the arguments of the command line that does the same."""
-        return [*(["--all"] if words.get("study") is None else []), *super().build_arguments(words, seed)]
+        first = (
+            ["--all"] if words.get("study") is None else [words["study"], *map(shorten_path, words.get("data") or ())]
+        )
+        others = {name: word for name, word in words.items() if name not in ("study", "data")}
+        return [*first, *super().build_arguments(others, seed)]
 
     def run_request(self, words: Mapping[str, Any], *arguments: Any, html: Path | None = None, **settings: Any) -> None:
         """Compute what the command was called with; the report of all studies is a site in a folder."""
@@ -99,6 +122,14 @@ class StudyCommand(CapabilityCommand):
         return text if site is None else f"{text}\n\nThe site: {site / result.INDEX_FILE}"
 
 
+def _name_files(files: Sequence[str]) -> list[str]:
+    """Return short names of data: those of files without folder and ending, unless two of them are equal."""
+    names = [Path(file.removeprefix("data:")).stem for file in files]
+    if len(set(files)) < len(files):
+        raise UsageError("A file is named twice. Name each once.")
+    return names if len(set(names)) == len(names) else list(map(shorten_path, files))
+
+
 def _print_list(as_json: bool) -> None:
     from ..studies.catalogue import list_studies
     from ..studies.overview import list_tables_without_figures
@@ -125,7 +156,8 @@ study = make_command(
     Each measurement is kept in the run store when it is done, so that a killed study can be resumed.
 
     Examples: datamorphic study --list; datamorphic study random_target; datamorphic study 000-4 --scale full;
-    datamorphic study input_domains --html study.html; datamorphic study --all --workers 2 --html site
+    datamorphic study input_domains --html study.html; datamorphic study --all --workers 2 --html site; datamorphic study
+    trees mine.csv --target label --html trees.html
     """,
     COMMAND,
 )

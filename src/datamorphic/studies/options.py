@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from .._typing import DataLike
 from ..core.execute import Execution, KeptOptions
 from ..core.groups import SEED, Computing
 from ..core.options import Option
 from ..core.parsing import parse_budget
+from ..errors import ArgumentError
 from ..runs.flow import Budget
 
 if TYPE_CHECKING:
     from .plan import StudyPlan
+    from .tree_experiment import ExperimentPlan
+
+OWN_DATA_STUDY = "trees"  # the one that can be made with data of the user
 
 
 #: the known causes of differences: the switches of `causes`, which takes a second to import
@@ -59,6 +65,17 @@ class StudyOptions(KeptOptions, Computing):
             help="A known cause of differences to switch on beside the study as described; all by default.",
         ),
     ] = "all"
+    data: Annotated[
+        DataLike | Mapping[str, Any] | None,
+        Option(
+            'Rows of your own, or several data sets by their names: the study ``"trees"`` then makes the experiment of Silveira et '
+            "al. (2025) with them. Inputs are numbers, without missing values.",
+            stored=False,
+        ),
+    ] = None
+    target: Annotated[
+        str | None, Option("With `data`: the column of the label.", "COL", help="With DATA: the column of the label.")
+    ] = None
     budget: Annotated[
         Budget | str | float | None,
         Option(
@@ -79,12 +96,33 @@ class StudyOptions(KeptOptions, Computing):
     ] = None
     seed: Annotated[int, SEED] = 0
 
-    def make_subject(self, execution: Execution[Any]) -> StudyPlan:
+    def validate(self) -> None:
+        """Raise `ArgumentError` if data and target are not given together, for the study that takes them."""
+        super().validate()
+        if self.data is None and self.target is not None:
+            raise ArgumentError(
+                f"target={self.target!r} names a column, but no data are given. Give data, or leave it out."
+            )
+        if self.data is not None and self.name != OWN_DATA_STUDY:
+            raise ArgumentError(
+                f"The study {self.name!r} has data of its own. Data of yours are for the study {OWN_DATA_STUDY!r}; for any other, "
+                "leave them out."
+            )
+        if self.data is not None and self.target is None:
+            raise ArgumentError("The data need a label. Name its column: target=... (--target COL).")
+
+    def make_subject(self, execution: Execution[Any]) -> StudyPlan | ExperimentPlan:
         """Return what has to be measured."""
+        if self.data is not None:
+            from .tree_data_sets import read_data_sets
+            from .tree_experiment import ExperimentPlan
+
+            return ExperimentPlan(read_data_sets(self.data, str(self.target)), str(self.target), self.scale, self.seed)
         from .plan import StudyPlan  # importing all studies takes a second, which a help text does not need
 
         return StudyPlan(self.name, self.scale, self.seed, self.cause)
 
     def describe_run(self, execution: Execution[Any]) -> dict[str, Any]:
-        """Return the settings; a study has neither a model nor data of the user."""
-        return {"system": self.name, "parameters": self.to_request(), "model": None, "seeds": None}
+        """Return the settings, and the data if they are the user's."""
+        seeds = None if self.data is None else execution.subject.fingerprints
+        return {"system": self.name, "parameters": self.to_request(), "model": None, "seeds": seeds}

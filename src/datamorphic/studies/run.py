@@ -12,23 +12,33 @@ if TYPE_CHECKING:
     from .overview import StudyOverview
     from .plan import StudyPlan
     from .result import Study
+    from .tree_experiment import ExperimentPlan
+    from .tree_experiment_result import TreeExperiment
 
 
 @capability(StudyOptions)
-def study(options: StudyOptions, execution: Execution[StudyPlan]) -> Study | StudyOverview:
+def study(
+    options: StudyOptions, execution: Execution[StudyPlan | ExperimentPlan]
+) -> Study | StudyOverview | TreeExperiment:
     """Compute a published table, a group of tables, or all of them, beside the printed figures.
 
-    Each measurement is stored when it is done. The same seed gives the same figures on every engine, apart from times.
+    Each measurement is stored when it is done. The same seed gives the same figures on every engine, apart from times. With data
+    of yours, the study "trees" makes the experiment of Silveira et al. (2025) with them.
 
     Returns
     -------
-    Study or StudyOverview
-        ``.rows`` of one study; of all, ``.reports`` with verdicts, and ``.to_site(folder)``.
+    Study, StudyOverview or TreeExperiment
+        ``.rows`` of one study; of all, ``.reports`` with verdicts, and ``.to_site(folder)``; with data of yours, ``.trees``,
+        ``.scores`` and ``.comparisons``.
 
     Examples
     --------
     >>> study("random_target", scale="tiny").rows.columns.tolist()[:7]
     ['row', 'column', 'published', 'ours', 'note', 'margin', 'trials']
+    >>> import datamorphic as dm
+    >>> experiment = study("trees", data=dm.data.load("iris"), target="target", scale="tiny", progress=False)
+    >>> experiment.average_scores().round(2).loc["BVA", "accuracy"] < 0.9
+    True
     >>> overview = study("all", engine="processes:2", store="runs.sqlite")  # doctest: +SKIP
     """
     return execution.subject.compute(execution)

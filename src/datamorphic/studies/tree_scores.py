@@ -124,10 +124,10 @@ def _find_published(measure: str) -> list[float]:
 
 def _compute_test(test: str, number: int, *values: Sequence[float]) -> float:
     """Return the statistic (0) or the p-value (1) of a SciPy test."""
-    return _run_test(test, *values)[number]
+    return run_test(test, *values)[number]
 
 
-def _run_test(test: str, *values: Sequence[float], **options: Any) -> tuple[float, float]:
+def run_test(test: str, *values: Sequence[float], **options: Any) -> tuple[float, float]:
     """Return statistic and p-value of a SciPy test; NaN until measured."""
     if not is_known(*values):
         return math.nan, math.nan
@@ -217,7 +217,7 @@ def build_wilcoxon_table(table: str, bench: Workbench) -> list[Row]:
         for first, second in (*((way, "CV") for way in CRITERIA), ("BVA", "DTC")):
             pair = f"{first} {score}", f"{second} {score}"
             name = first if second == "CV" else f"{first} against {second}"
-            theirs, note = _run_test("wilcoxon", *map(_find_published, pair)), tree_scores.scope_note
+            theirs, note = run_test("wilcoxon", *map(_find_published, pair)), tree_scores.scope_note
             for k, (letter, unit, times) in enumerate((("W", "", 1), ("p", ", %", 100))):
                 figure = printed.get((score, f"{name} {letter}"))
                 column = f"{name} {letter}{unit}"
@@ -240,7 +240,7 @@ def _compute_lower_share(tree_scores: TreeScores, first: str, second: str) -> Ou
     if not is_known(*(values for pair in pairs for values in pair)):
         return OurFigure(math.nan)
     lower = [
-        _run_test("wilcoxon", lower_scores, higher_scores)[1] < 0.01
+        run_test("wilcoxon", lower_scores, higher_scores)[1] < 0.01
         and statistics.fmean(lower_scores) < statistics.fmean(higher_scores)
         for lower_scores, higher_scores in pairs
     ]
@@ -262,7 +262,7 @@ def build_t_test_table(table: str, bench: Workbench) -> list[Row]:
         notes, part = [UNPAIRED_NOTE, tree_scores.scope_note], bool(tree_scores.scope_note)
         place = figure.subject
         rows.append(make_row(scaled_figure, table, place, ours=unpaired, column=column, notes=notes, part=part))
-        theirs = times * _run_test("ttest_rel", *map(_find_published, pair))[k]
+        theirs = times * run_test("ttest_rel", *map(_find_published, pair))[k]
         note, kinds = f"{FROM_TABLE_5_NOTE} {tree_scores.scope_note}".strip(), [Kind.PART] if part else []
         rows.append(paired.to_row(place, f"paired {column}", note, theirs, kinds))
     return rows
@@ -295,6 +295,6 @@ def build_training_table(bench: Workbench) -> list[Row]:
             rows += [mean.to_row(name, column, note) for name, mean in zip(names, means, strict=True)]
             if way in ("DTC", "DTMT"):
                 pair = (tree_scores.ours(name, Learning) for name in (measure, f"random {measure}"))
-                p = OurFigure(100 * _run_test("wilcoxon", *pair)[1], trials=count_splits(bench.scale))
+                p = OurFigure(100 * run_test("wilcoxon", *pair)[1], trials=count_splits(bench.scale))
                 rows.append(p.to_row("p, %", column, f"{note} Wilcoxon's test against random rows."))
     return rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,9 @@ import numpy.typing as npt
 from .._lazy import pd
 from ..data.sets import TARGET
 from ..trees.boundaries import STEP, Offset
+from ..trees.coverage.options import ANY_ROWS
 from ..trees.coverage.run import select
+from ..trees.coverage.selection import Selection
 from .trees import DataSetJob, fit_tree, load_prepared
 from .workload import Figures
 
@@ -50,20 +53,25 @@ def fit_nearest_without(data: pd.DataFrame, left_out: Array) -> Any:
     return KNeighborsClassifier(NEIGHBOURS).fit(np.delete(inputs, left_out, 0), np.delete(labels, left_out))
 
 
-def _score_by_criteria(data: pd.DataFrame, seed: int, offset: Offset = STEP) -> dict[str, dict[str, float]]:
-    """Return the scores of 3-NN on rows that a tree chose, which are left out of its training."""
-    tree = fit_tree(data, seed)
-    covering, boundary, killing = (
-        select(tree, data, criterion, target=TARGET, seed=seed, offset=offset) for criterion in CRITERIA
-    )
-    # boundary rows derive from the covering rows, which the same seed chooses
-    model = fit_nearest_without(data, covering.places)
-    scores = {
-        name: score_model(model, *split_inputs_and_labels(selection.rows))
-        for name, selection in (("DTC", covering), ("BVA", boundary))
+def select_by_criteria(tree: Any, data: pd.DataFrame, seed: int, offset: Offset = STEP) -> dict[str, Selection]:
+    """Return the test set of each criterion; boundary rows derive from the covering rows, which the same seed chooses."""
+    return {name: select(tree, data, name, target=TARGET, seed=seed, offset=offset) for name in CRITERIA}
+
+
+def score_selections(data: pd.DataFrame, selections: Mapping[str, Selection]) -> dict[str, dict[str, float]]:
+    """Return the scores of 3-NN on test sets, trained without the rows that were chosen.
+
+    Boundary rows are made from the covering rows, so the same 3-NN is tested on both.
+    """
+    models = {name: fit_nearest_without(data, selections[name].places) for name in ("DTC", "DTMT")}
+    return {
+        name: score_model(models["DTC" if name == "BVA" else name], *split_inputs_and_labels(selection.rows))
+        for name, selection in selections.items()
     }
-    scores["DTMT"] = score_model(fit_nearest_without(data, killing.places), *split_inputs_and_labels(killing.rows))
-    return scores
+
+
+def _score_by_criteria(data: pd.DataFrame, seed: int) -> dict[str, dict[str, float]]:
+    return score_selections(data, select_by_criteria(fit_tree(data, seed), data, seed))
 
 
 class ScoreJob(DataSetJob):
@@ -82,9 +90,7 @@ class Splitting(ScoreJob):
     """3-NN on rows that a tree of all the data chose, and cross-validated."""
 
     def _scores(self, data: pd.DataFrame, seed: int) -> dict[str, dict[str, float]]:
-        inputs, labels = split_inputs_and_labels(data)
-        folds = [score_model(fit_nearest_without(data, out), inputs[out], labels[out]) for _, out in _folds(data, seed)]
-        return {**_score_by_criteria(data, seed), "CV": _average_scores(folds)}
+        return {**_score_by_criteria(data, seed), "CV": cross_validate(data, split_folds(data, seed))}
 
 
 @dataclass(frozen=True)
@@ -99,12 +105,25 @@ class Moving(ScoreJob):
 
 
 @dataclass(frozen=True)
+class MovingAny(ScoreJob):
+    """3-NN on boundary rows whose other columns are those of any row, not of one that reaches the leaf."""
+
+    offset: Offset
+
+    def _scores(self, data: pd.DataFrame, seed: int) -> dict[str, dict[str, float]]:
+        tree = fit_tree(data, seed)
+        covering = select(tree, data, "DTC", target=TARGET, seed=seed)
+        boundary = select(tree, data, "BVA", target=TARGET, seed=seed, offset=self.offset, base=ANY_ROWS)
+        return {"BVA": score_model(fit_nearest_without(data, covering.places), *split_inputs_and_labels(boundary.rows))}
+
+
+@dataclass(frozen=True)
 class Folding(ScoreJob):
     """Scores inside cross-validation: trees and tests of nine folds, ten times."""
 
     def _scores(self, data: pd.DataFrame, seed: int) -> dict[str, dict[str, float]]:
         scores_by_way: dict[str, list[dict[str, float]]] = {way: [] for way in TEST_METHODS}
-        for inside, outside in _folds(data, seed):
+        for inside, outside in split_folds(data, seed):
             nine = data.iloc[inside]
             for way, scores in _score_by_criteria(nine, seed).items():
                 scores_by_way[way].append(scores)
@@ -115,10 +134,18 @@ class Folding(ScoreJob):
         return {way: _average_scores(fold_scores) for way, fold_scores in scores_by_way.items()}
 
 
-def _folds(data: pd.DataFrame, seed: int) -> list[tuple[Array, Array]]:
+def split_folds(data: pd.DataFrame, seed: int, folds: int = 0) -> list[tuple[Array, Array]]:
+    """Return the rows inside and outside of each of ten folds, or of another number of folds."""
     from sklearn.model_selection import StratifiedKFold
 
-    return list(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(data, data[TARGET]))
+    splitter = StratifiedKFold(folds or FOLDS, shuffle=True, random_state=seed)
+    return list(splitter.split(data, data[TARGET]))
+
+
+def cross_validate(data: pd.DataFrame, folds: list[tuple[Array, Array]]) -> dict[str, float]:
+    """Return the mean scores of 3-NN over folds, trained without the rows on which it is tested."""
+    inputs, labels = split_inputs_and_labels(data)
+    return _average_scores([score_model(fit_nearest_without(data, out), inputs[out], labels[out]) for _, out in folds])
 
 
 def _average_scores(fold_scores: list[dict[str, float]]) -> dict[str, float]:

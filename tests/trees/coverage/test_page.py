@@ -18,8 +18,10 @@ from datamorphic._text import format_percent
 from datamorphic.errors import ArgumentError, UsageError
 from datamorphic.reporting.document import Drawing, Page, Section, Shape, TextLabel
 from datamorphic.reporting.html import render_page
-from datamorphic.trees.coverage.draw import MAX_BOXES, BoxLine, NodeBox, draw_tree, lay_out
+from datamorphic.trees.coverage.draw import MAX_BOXES, BoxLine, NodeBox, draw_mutant, draw_tree, lay_out
+from datamorphic.trees.descent import find_leaves
 from datamorphic.trees.forest import Forest
+from datamorphic.trees.mutants import build_mutant
 from datamorphic.trees.tree import Tree
 from support.browser import CHROMIUM, WHY_NOT, Browser
 
@@ -146,6 +148,60 @@ def test_a_parent_is_in_the_middle_of_its_children():
         middle = [box.y if sideways else box.x for box in boxes]
         assert middle[0] == pytest.approx((middle[1] + middle[4]) / 2)
         assert middle[1] == pytest.approx((middle[2] + middle[3]) / 2)
+
+
+def count_by_leaf(svg):
+    """Return the numbers of rows in the leaves, in the order in which they are drawn."""
+    return [0 if text.startswith("✗") else int(text.split()[1]) for text in texts(svg) if text[0] in "✓✗"]
+
+
+@pytest.mark.parametrize("mutant", [1, 8, 10])
+def test_a_mutant_is_drawn_beside_its_tree(tree, iris, mutant):
+    score = dm.cover(tree, iris, target="target", criterion="DTMT")
+    svg = score.to_svg(mutant=mutant)
+    framed = kinds(svg, "asks framed")
+    assert len(framed) == 3  # in the legend, in the tree, and in the mutant
+    row = score.mutants.loc[mutant]
+    assert any(text.startswith(f"Mutant {mutant} ({row['kind']}): {row['feature']}") for text in texts(svg))
+    counts = count_by_leaf(svg)
+    before, after = counts[:9], counts[9:]
+    assert before == dm.cover(tree, iris, target="target").counts[[0, *range(1, 9)]].tolist()
+    assert sum(after) == sum(before) == len(iris)
+    changed = build_mutant(score.leaves.trees[0], score.of[0], mutant)
+    leaves = find_leaves(changed, score.leaves.inputs.to_tree_matrix(score.leaves.frame))
+    assert after == [int((leaves == leaf).sum()) for leaf in changed.leaves]
+    assert f"node {row['node']}: " in "".join(item.findtext(f"{SVG}title") or "" for item in framed)
+
+
+def test_a_mutant_of_a_large_tree_is_drawn_with_its_path(noise):
+    deep, data = noise
+    score = dm.cover(deep, data, criterion="DTMT")
+    node_depths = score.leaves.trees[0].depth[score.of[0].node]
+    mutant = int(np.argmax(node_depths))
+    drawing = draw_mutant(score, mutant, max_boxes=31)
+    marks = [mark for mark in drawing.shapes if isinstance(mark, Shape)]
+    assert sum(mark.kind == "asks framed" for mark in marks) == 3
+    boxes = 2 * int(node_depths.max()) + 3  # two per level, and the leaves of the decision
+    assert sum(mark.kind in ("asks", "asks framed", "reached", "absent", "folded") for mark in marks) <= 2 * boxes + 4
+    assert "Mutant" in drawing.alt
+
+
+def test_a_mutant_of_a_forest_keeps_the_numbers_of_leaves(iris):
+    inputs = iris.drop(columns="target")
+    forest = RandomForestClassifier(3, max_depth=2, random_state=0).fit(inputs, iris["target"])
+    score = dm.cover(forest, inputs, criterion="DTMT")
+    mutant = len(score.of[0])  # the first of the second tree
+    first = len(score.leaves.trees[0].leaves)
+    assert f"leaf {first}: " in score.to_svg(mutant=mutant)
+    assert f"leaf {first - 1}: " not in score.to_svg(mutant=mutant)
+    with pytest.raises(ArgumentError, match="mutant"):
+        score.to_svg(mutant=len(score.counts))
+
+
+def test_the_page_shows_a_mutant_of_each_kind(half):
+    page = half.to_html()
+    assert "Mutants beside their tree" in page
+    assert page.count("(ORRN): ") >= 1
 
 
 def test_names_and_labels_are_escaped(noise):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
 from typing import Any, ClassVar
@@ -245,6 +245,15 @@ class Coverage(DrawableResult):
             return row
         boundary_row = make_boundary_row(self, leaf, row, rng)
         return None if boundary_row is None else boundary_row[0]
+
+    def with_tree(self, number: int, tree: Tree) -> Coverage:
+        """Return the coverage of the same rows with one tree replaced by another of the same nodes, such as a mutant."""
+        counts = self.counts.copy()
+        reached = find_leaves(tree, self.inputs.to_tree_matrix(self.frame))
+        first, last = self._starts[number : number + 2]
+        counts[first:last] = np.bincount(reached, minlength=len(tree))[tree.leaves]
+        trees = (*self.trees[:number], tree, *self.trees[number + 1 :])
+        return replace(self, trees=trees, counts=counts, criterion="DTC")
 
     def frame_with(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return the rows followed by additional ones."""

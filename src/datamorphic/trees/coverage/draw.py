@@ -23,8 +23,9 @@ from ...reporting.html import render_drawing
 from ...reporting.svg import MIN_DRAWING_SCALE
 from ...reporting.text import cut, to_one_line
 from ...reporting.thinning import wrap_text
+from ..mutants import MUTANT_KINDS, build_mutant
 from ..rules import format_rule
-from ..tree import LEAF, Nodes
+from ..tree import LEAF, Nodes, Tree
 from .coverage import Coverage
 from .mutation import MAX_EXPLAINED_MUTANTS, MutationScore
 
@@ -33,16 +34,19 @@ LETTER_WIDTH, LINE_HEIGHT = 7.7, 17.0
 BOX_PADDING = 9.0
 SIBLING_GAP, LEVEL_GAP = 14.0, 46.0
 CORNER_CUT = 9.0
+TREE_GAP, TITLE_HEIGHT = 40.0, 30.0  # between two trees, and of their titles
 MAX_BOXES = 160
+MAX_MUTANT_BOXES = 80  # of a tree beside its mutant
 MAX_WHOLE_DEPTH = 20  # levels of a tree that is drawn without folding
 MAX_PATH_DEPTH = 24  # levels of a path to an uncovered leaf or a killable mutant
 MAX_COVERED_DEPTH = 3  # levels of parts where nothing is missing
 MAX_PAGE_WIDTH = 930  # pixels; a wider tree is drawn from left to right
-MAX_NAME_LENGTH, MAX_LINE_LENGTH, MAX_NOTE_LENGTH = 34, 20, 400
+MAX_NAME_LENGTH, MAX_LINE_LENGTH, MAX_NOTE_LENGTH, MAX_TITLE_LENGTH = 34, 20, 400, 100
 MAX_LISTED_MUTANTS = 6  # per node
 MAX_LISTED_LEAVES = 6  # in the text for screen readers
 MARGIN = 16.0  # pixels
 SMALL_LETTER_WIDTH = 0.92 * LETTER_WIDTH
+FRAMED = "asks framed"  # the kind of the box of a changed decision
 BADGE_SHAPES = {"killable": "killable", "equivalent": "spared", "live": "spared"}
 COMPARISON = re.compile(r" (<=|<|>=|>|is) ")
 
@@ -173,6 +177,11 @@ def format_tree_svg(
     return render_drawing(draw_tree(coverage, score, tree=tree, max_boxes=max_boxes))
 
 
+def format_mutant_svg(score: MutationScore, mutant: int) -> str:
+    """Draw a tree and one of its mutants as SVG; see `draw_mutant`."""
+    return render_drawing(draw_mutant(score, mutant))
+
+
 def draw_tree(
     coverage: Coverage, score: MutationScore | None = None, *, tree: int = 0, max_boxes: int = MAX_BOXES
 ) -> Drawing:
@@ -182,23 +191,77 @@ def draw_tree(
     facts = NodeFacts(coverage, tree, score)
     boxes = _build_boxes(facts, _choose_opened(facts, max_boxes))
     sideways = lay_out(boxes)[0] > MAX_PAGE_WIDTH
-    width, height = lay_out(boxes, sideways)
+    size = lay_out(boxes, sideways)
+    return _join_drawings([_PlacedTree(facts, boxes, size)], sideways, coverage.criterion == "BVA")
+
+
+def draw_mutant(score: MutationScore, mutant: int, *, max_boxes: int = MAX_MUTANT_BOXES) -> Drawing:
+    """Draw a tree and one of its mutants, side by side or one below the other, with the changed decision framed.
+
+    Of a tree with more than `max_boxes` nodes, the path to the changed decision is drawn, and the rest is folded.
+    """
+    number, place = score.place(mutant)
+    mutants, leaves = score.of[number], score.leaves
+    node = int(mutants.node[place])
+    changed_tree = build_mutant(leaves.trees[number], mutants, place)
+    changed_leaves = leaves.with_tree(number, changed_tree)
+    opened = _choose_path(changed_tree, max_boxes, node)
+    kind = MUTANT_KINDS[mutants.kind[place]]
+    parts = []
+    for title, coverage in (
+        ("The tree", leaves),
+        (f"Mutant {mutant} ({kind}): {score.change(mutant)}", changed_leaves),
+    ):
+        facts = NodeFacts(coverage, number)
+        boxes = _build_boxes(facts, opened, node)
+        parts.append(_PlacedTree(facts, boxes, (0.0, 0.0), cut(to_one_line(title), MAX_TITLE_LENGTH)))
+    sideways = max(lay_out(part.boxes)[0] for part in parts) > MAX_PAGE_WIDTH
+    parts = [part._replace(size=lay_out(part.boxes, sideways)) for part in parts]
+    killers = pluralise(int(score.counts[mutant]), "row")
+    caption = f"{score.change(mutant)}: {killers} of {score.rows:,} get another answer"
+    return replace(_join_drawings(parts, sideways, False), caption=cut(to_one_line(caption), MAX_NOTE_LENGTH))
+
+
+class _PlacedTree(NamedTuple):
+    """A tree to draw: its figures, and its boxes with the room that they take."""
+
+    facts: NodeFacts
+    boxes: list[NodeBox]
+    size: tuple[float, float]
+    title: str = ""
+
+
+def _join_drawings(parts: Sequence[_PlacedTree], sideways: bool, at_limits: bool) -> Drawing:
+    """Draw trees below a legend: side by side if the page has room for all, otherwise one below the other."""
+    widths = [max(part.size[0], LETTER_WIDTH * 1.1 * measure_text(part.title)) for part in parts]
+    beside = sum(widths) + TREE_GAP * (len(parts) - 1) <= MAX_PAGE_WIDTH
+    width = sum(widths) + TREE_GAP * (len(parts) - 1) if beside else max(widths)
     room = min(max(width, 520.0), MAX_PAGE_WIDTH - MARGIN)
-    key, top = _draw_key(boxes, sideways, coverage.criterion == "BVA", room)
-    for box in boxes:
-        box.x, box.y = box.x + MARGIN, box.y + MARGIN + top
-    marks = [*key, *_draw_edges(boxes, sideways, int(facts.rows[0]))]
-    for box in boxes:
-        marks += _draw_box(box)
+    key, top = _draw_key([box for part in parts for box in part.boxes], sideways, at_limits, room)
+    marks, left, bottom = [*key], MARGIN, top + MARGIN
+    for part, tree_width in zip(parts, widths, strict=True):
+        start = top + MARGIN if beside else bottom
+        if part.title:
+            marks.append(TextLabel(left, start + TITLE_HEIGHT / 2, part.title, "strong"))
+            start += TITLE_HEIGHT
+        for box in part.boxes:
+            box.x, box.y = box.x + left, box.y + start
+        marks += _draw_edges(part.boxes, sideways, int(part.facts.rows[0]))
+        for box in part.boxes:
+            marks += _draw_box(box)
+        bottom = max(bottom, start + part.size[1]) if beside else start + part.size[1] + TREE_GAP
+        left += tree_width + TREE_GAP if beside else 0.0
+    bottom -= 0.0 if beside else TREE_GAP
     key_width = max(
         (mark.x + SMALL_LETTER_WIDTH * measure_text(mark.text) for mark in key if isinstance(mark, TextLabel)),
         default=0.0,
     )
+    texts = [_describe_drawing(part.facts, part.boxes) for part in parts]
     return Drawing(
         width=math.ceil(max(width + MARGIN, key_width) + MARGIN),
-        height=math.ceil(height + top + 2 * MARGIN + 5),
+        height=math.ceil(bottom + MARGIN + 5),
         shapes=marks,
-        alt=_describe_drawing(facts, boxes),
+        alt=" ".join(f"{part.title}: {text}" if part.title else text for part, text in zip(parts, texts, strict=True)),
         caption="The tree is wider than the page: scroll sideways to see all of it."
         if MIN_DRAWING_SCALE * width > MAX_PAGE_WIDTH
         else "",
@@ -286,11 +349,18 @@ def _choose_opened(facts: NodeFacts, max_boxes: int) -> set[int]:
     return opened
 
 
+def _choose_path(tree: Tree, max_boxes: int, changed: int) -> set[int]:
+    """Choose the decisions that are drawn with their children: all of a small tree, otherwise those on the path to one."""
+    if len(tree) <= max_boxes and int(tree.depth.max()) <= MAX_WHOLE_DEPTH:
+        return set(tree.inner.tolist())
+    return {changed, *(node for node, _ in tree.path(changed))}
+
+
 # -- boxes -------------------------------------------------------------------------------------------------------------
 
 
-def _build_boxes(facts: NodeFacts, opened: set[int]) -> list[NodeBox]:
-    """Build the boxes, parents before children."""
+def _build_boxes(facts: NodeFacts, opened: set[int], changed: int = LEAF) -> list[NodeBox]:
+    """Build the boxes, parents before children; that of the `changed` decision is framed."""
     tree = facts.tree
     numbers = {int(node): facts.first + place for place, node in enumerate(tree.leaves)}
     boxes: list[NodeBox] = []
@@ -301,6 +371,7 @@ def _build_boxes(facts: NodeFacts, opened: set[int]) -> list[NodeBox]:
             box = _build_leaf_box(facts, node, numbers[node])
         elif node in opened:
             box = _build_decision_box(facts, node)
+            box.kind = FRAMED if node == changed else box.kind
         else:
             box = _build_folded_box(facts, node)
         box.rows = int(facts.rows[node])
@@ -418,6 +489,7 @@ def _draw_key(
         ("spared", "live mutants that no possible input kills", "equivalent" in badges),
         ("spared", "live mutants", "live" in badges),
         ("folded", "part of the tree, folded", "folded" in kinds),
+        (FRAMED, "the decision that the mutant changes", FRAMED in kinds),
     ]
     marks: list[Shape | TextLabel] = []
     x, y = MARGIN, MARGIN

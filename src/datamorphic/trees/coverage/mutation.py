@@ -14,9 +14,10 @@ import numpy.typing as npt
 
 from ..._lazy import pd
 from ..._text import format_percent, pluralise
-from ..._validation import validate_integer
+from ..._validation import check_types, validate_integer
 from ...core.execute import Execution
 from ...errors import DataError
+from ...reporting.export import FilePath, load_renderer, write_export
 from ...runs.progress import Progress
 from ..forest import Forest
 from ..kills import ForestAnswers, RowKills, answer_by_value, count_killers, find_kills
@@ -170,6 +171,20 @@ class MutationScore(DrawableResult):
         frame = pd.concat(parts, ignore_index=True)
         frame.index.name = "mutant"
         return frame.assign(killed=self.killed, killers=self.counts, equivalent=~self.killed)
+
+    @check_types
+    def to_svg(self, path: FilePath | None = None, tree: int = 0, *, mutant: int | None = None) -> str:
+        """Return one tree as SVG, and write it to `path` if given; with a `mutant`, the mutant beside its tree.
+
+        See `Coverage.to_svg`. The decision that the mutant changes is framed in both, and the numbers of rows show which leaves
+        gain and lose rows.
+        """
+        if mutant is None:
+            return super().to_svg(path, tree)
+        svg: str = load_renderer("trees.coverage.draw:format_mutant_svg")(
+            self, validate_integer("mutant", "to_svg", mutant)
+        )
+        return write_export(svg, path, "SVG file")
 
     # -- live mutants ----------------------------------------------------------------------------------
 

@@ -24,6 +24,7 @@ from ..boundaries import STEP, Offset, validate_offset
 from ..mutants import NEIGHBOURS, PerNode, validate_per_node
 
 CRITERIA = ("DTC", "BVA", "DTMT")
+BASES = LEAF_ROWS, ANY_ROWS = ("leaf", "any")  # the rows from which boundary rows are made
 OFFSET_HELP = "For BVA, the distance to a limit: step, unit, or a share of the spacing of values, e.g. 0.5"
 
 
@@ -216,3 +217,13 @@ class SelectOptions(CoverOptions):
             parse=parse_offset,
         ),
     ] = STEP
+    base: Annotated[
+        str,
+        Option(
+            'For "BVA", the rows that are moved to the limits: one that reaches the "leaf", so that it keeps its other columns; or "any" '
+            "row of the data, so that its other columns are new to the leaf, too.",
+            "ROWS",
+            choices=BASES,
+            help="For BVA, the rows to move to the limits: one that reaches the leaf, or any.",
+        ),
+    ] = LEAF_ROWS

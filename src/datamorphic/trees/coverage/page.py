@@ -16,12 +16,13 @@ from ...reporting.text import cut, to_one_line
 from ..inputs import TreeInputs
 from ..tree import Floats
 from .coverage import Coverage, make_boundary_row
-from .draw import draw_tree
+from .draw import draw_mutant, draw_tree
 from .mutation import MutationScore
 from .selection import Selection
 
 MAX_LISTED_ITEMS, MAX_LISTED_ROWS, MAX_LISTED_LIMITS = 20, 100, 300  # items: leaves, and mutants
 MAX_LISTED_TREES = 10
+MAX_MUTANT_BOXES_ON_PAGE = 31  # per tree
 MAX_LISTED_COLUMNS = 8  # changed columns of one example row
 BAR_COUNT, BAR_WIDTH, BAR_MAX_HEIGHT = 20, 30.0, 110.0  # widths and heights in pixels
 
@@ -141,6 +142,8 @@ def _build_sections(
 ) -> list[Section]:
     """Build the sections; `shares` and `sizes` are those of each tree."""
     sections = [] if brief else [_build_tree_section(coverage, shares, score)]
+    if score is not None and not brief and score.killed.any():
+        sections.append(_build_drawn_mutants_section(score))
     if score is not None and len(score.live):
         sections.append(_build_live_mutants_section(score, brief, n))
     if not coverage.covered.all():
@@ -267,6 +270,27 @@ def _build_live_mutants_section(score: MutationScore, brief: bool, n: int) -> Se
         state="warn" if score.unmet else "good",
         table=Table(columns=columns, rows=rows, main_rows=n) if rows else None,
         anchor="mutants",
+    )
+
+
+def _build_drawn_mutants_section(score: MutationScore) -> Section:
+    """Draw the first mutant of each kind that a row kills, as Figures 3 and 4 of Silveira et al. (2025) do."""
+    killed = score.mutants[score.killed]
+    firsts = killed.groupby("kind", sort=False).head(1).index.tolist()
+    return Section(
+        heading="Mutants beside their tree",
+        text="The first mutant of each kind that a row kills. The changed decision is framed; leaves gain and lose rows. "
+        "to_svg(path, mutant=...) draws any other (--mutant N --svg FILE).",
+        parts=[
+            Section(
+                heading=f"{killed['kind'][mutant]}: {score.change(mutant)}",
+                text="",
+                drawing=draw_mutant(score, mutant, max_boxes=MAX_MUTANT_BOXES_ON_PAGE),
+                folding="closed",
+            )
+            for mutant in firsts
+        ],
+        anchor="drawn-mutants",
     )
 
 

@@ -18,10 +18,10 @@ from ..forest import Forest
 from ..inputs import TreeMatrix
 from ..kills import RowKills
 from ..set_cover import find_smallest_cover
-from ..tree import Nodes
+from ..tree import Nodes, Tree
 from .coverage import Coverage, stack_frames
 from .mutation import MutationScore, measure_kills
-from .options import SelectOptions
+from .options import ANY_ROWS, SelectOptions
 from .result import AdequacyResult
 
 Answers = npt.NDArray[Any]
@@ -219,6 +219,17 @@ def _predict(forest: Forest, leaves: Coverage, frame: pd.DataFrame) -> Answers:
     return forest.predict(matrix)
 
 
+def _mix_rows(tree: Tree, leaves: Nodes, own: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+    """Return other rows with the columns on the path to their leaf from rows that reach it, so that they reach it, too."""
+    on_path = np.zeros((len(leaves), len(tree.names)), dtype=bool)
+    for place, leaf in enumerate(leaves.tolist()):
+        on_path[place, [int(tree.feature[node]) for node, _ in tree.path(leaf)]] = True
+    own = own.set_axis(others.index, axis=0)
+    return pd.DataFrame(
+        {name: others[name].mask(on_path[:, column], own[name]) for column, name in enumerate(others.columns)}
+    )
+
+
 def _select_at_limits(
     forest: Forest,
     leaves: Coverage,
@@ -231,11 +242,16 @@ def _select_at_limits(
     """Make boundary rows from the rows that were chosen for the leaves."""
     frames, limits, origins, lost_count = [], [], [], 0
     for tree in leaves.trees:
-        boundaries = Boundaries(tree, leaves.frame, leaves.inputs, options.offset)
         leaf_nodes, first = np.unique(find_leaves(tree, matrix[places]), return_index=True)
-        starts = places[first].tolist()
-        boundary_rows = boundaries.make_rows(leaf_nodes.tolist(), starts, rng)
-        for start, boundary_row in zip(starts, boundary_rows, strict=True):
+        starts, moved, all_rows = places[first], places[first], leaves.frame
+        if options.base == ANY_ROWS:
+            others = rng.choice(len(all_rows), len(leaf_nodes))
+            mixed = _mix_rows(tree, leaf_nodes, all_rows.iloc[starts], all_rows.iloc[others])
+            starts, moved = others, len(all_rows) + np.arange(len(mixed))
+            all_rows = leaves.frame_with(mixed)
+        boundaries = Boundaries(tree, all_rows, leaves.inputs, options.offset)
+        boundary_rows = boundaries.make_rows(leaf_nodes.tolist(), moved.tolist(), rng)
+        for start, boundary_row in zip(starts.tolist(), boundary_rows, strict=True):
             if boundary_row is None:
                 lost_count += 1
                 continue
