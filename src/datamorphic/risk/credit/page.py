@@ -13,6 +13,7 @@ from ...reporting.text import NO_VALUE_TEXT
 from .judging import WRONGNESS_EDGES
 from .model_result import ModelResult, ViolationShare
 from .result import CreditReport
+from .roc_drawing import draw_roc
 from .terms import (
     DIRECTION_PROMISES,
     VERDICT_STATES,
@@ -45,6 +46,7 @@ def build_page(report: CreditReport, one_page: bool = False, brief: bool = False
     ]
     if not one_page and not brief:
         sections += [
+            *_build_roc(report),
             _build_map(report),
             *_build_growth(report),
             _build_models(report),
@@ -385,6 +387,22 @@ def _build_method(report: CreditReport) -> Section:
 
 
 # -- the full report ---------------------------------------------------------------------------------------------------
+
+
+def _build_roc(report: CreditReport) -> list[Section]:
+    """Return the ROC curves of the models compared; nothing if it is not known who defaulted."""
+    curves = [(model, model.roc) for model in _choose_compared_models(report) if model.roc is not None]
+    if not curves:
+        return []
+    return [
+        Section(
+            heading="ROC curves",
+            text="Whoever refuses all applicants above some risk refuses defaulters, and also some who would have paid. A curve "
+            "shows both shares for every limit: the further above the diagonal, the better. The AUC is the area below the "
+            "curve. Curves are means over repetitions.",
+            chart=draw_roc([(f"{model.name}: AUC {_format_estimate(model.auc)}", curve) for model, curve in curves]),
+        )
+    ]
 
 
 def _build_map(report: CreditReport) -> Section:
