@@ -233,7 +233,7 @@ def _build_promises(report: CreditReport, relations: Sequence[ChangeRelation]) -
     for relation in relations:
         row = [describe_changes(relation) if len(promises) == 1 else describe_relation(relation)]
         for model in models:
-            verdict = judge_share(model.shares[relation.name], report.threshold, strong, given=not report.trained)
+            verdict = judge_share(model.shares[relation.name], report.threshold, strong, is_given=not report.trained)
             verdict_words.add(verdict.word)
             if VERDICT_STATES[verdict.word] == "bad":
                 marked.append((len(rows), len(row)))

@@ -111,14 +111,14 @@ def format_per_thousand(share: float, exact: bool = False) -> str:
     return f"{thousandths:.0f}" if thousandths >= 9.95 or thousandths == 0 else f"{thousandths:.1f}"
 
 
-def judge_share(share: ViolationShare, threshold: float, strong: float, *, given: bool = False) -> RelationVerdict:
+def judge_share(share: ViolationShare, threshold: float, strong: float, *, is_given: bool = False) -> RelationVerdict:
     """Return the verdict on a relation that a model breaks for some share of applicants.
 
     On a model that was given, there is none if the loans are too few to tell the share from the threshold.
     """
     if not share.cases:
         return RelationVerdict("NOT TESTED", "no applicant could be changed in this way")
-    if given and is_share_undecided(share, threshold):
+    if is_given and is_share_undecided(share, threshold):
         return RelationVerdict("TOO FEW LOANS", f"wrong for {describe_share(share.strong)}")
     if share.strong.value > 0:
         word: VerdictWord = "BROKEN" if share.strong.value > threshold else "WITHIN LIMIT"
