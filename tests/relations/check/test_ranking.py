@@ -96,7 +96,15 @@ def test_the_command_orders_learners_and_fails_if_all_violate(rows, tmp_path, mo
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "ranked.py").write_text(MODULE)
     rows.to_csv("rows.csv", index=False)
-    words = ["--data", "rows.csv", "--target", "y", "--inputs", "20", *(w for r in RELATIONS for w in ("--relation", r))]
+    words = [
+        "--data",
+        "rows.csv",
+        "--target",
+        "y",
+        "--inputs",
+        "20",
+        *(w for r in RELATIONS for w in ("--relation", r)),
+    ]
     nearest = "sklearn.neighbors:KNeighborsClassifier"
 
     def run(*arguments):
