@@ -11,9 +11,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import datamorphic as dm
-from datamorphic.relations.check.causes import read_causes
+from datamorphic.relations.check.causes import has_equal_steps, place_along_attribute, read_causes
 from datamorphic.relations.learners.repairs import REPAIRS, RepairedLearner, TiesByRows
 from datamorphic.relations.learners.sklearn import LEARNER_RELATIONS
+from datamorphic.systems.training import Training
 from datamorphic.systems.weka import Weka, explain_missing_weka
 
 
@@ -152,6 +153,22 @@ def test_ties_by_rows_take_the_label_of_the_earliest_row():
     repair.learn(None, np.array(["b", "a", "b", "c"]))
     scores = np.array([[0.4, 0.4, 0.2], [0.5, 0.3, 0.2], [0.3, 0.3, 0.4]])
     assert repair.choose(scores, ["a", "b", "c"]).tolist() == [1, 0, 2]
+
+
+def test_equal_steps_are_told_from_votes_and_from_smooth_scores():
+    places = np.linspace(0.003, 8.003, 401)[:, None]
+    assert has_equal_steps(np.round(places))
+    assert not has_equal_steps(np.sin(places))
+    assert not has_equal_steps(np.searchsorted([0.3, 1.1, 1.4, 2.9, 4.2, 4.4, 6.0, 7.9], places).astype(float))
+    assert not has_equal_steps(np.zeros((401, 2)))
+
+
+def test_a_case_moves_along_the_first_attribute_that_varies():
+    x = np.array([[1.0, 5.0], [1.0, 9.0]])
+    moved = place_along_attribute(Training(x, np.array(["a", "b"]), np.array([[1.0, 6.0]])))
+    assert moved.t[[0, -1]].tolist() == [[1.0, 5.0], [1.0, 9.0]]
+    assert np.array_equal(moved.x, x)
+    assert place_along_attribute(Training(x[:, :1], np.array(["a", "b"]), np.array([[1.0]]))) is None
 
 
 @pytest.mark.parametrize("repair", ["shares as counted", "labels with rows"])

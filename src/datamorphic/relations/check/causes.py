@@ -17,7 +17,7 @@ from .violation import LearnerViolation
 
 TIE_TOLERANCE = 1e-9  # between scores that count as equal
 PROBABILITY_TOLERANCE = 1e-6
-SCAN_POINTS = 2401  # from one width below the numbers of an attribute to one above
+SCAN_POINTS = 401  # along an attribute
 MIN_STEPS, MIN_STEP_POINTS, STEP_SLACK_POINTS = 5, 5, 1.5
 MIN_EQUAL_STEPS_SHARE = 0.9
 MIN_HOLDING_SHARE = 0.9  # of the violations, which must disappear with the repair
@@ -126,18 +126,16 @@ def _is_answer_without_rows(violation: LearnerViolation) -> bool:
     return any(answer not in data.y.tolist() for data, answer in pairs)
 
 
-def place_along_attributes(data: Training) -> Training:
-    """Return training data whose cases are those of one case, moved along each numeric attribute in turn."""
-    rows, count = len(data.y), len(data.numeric)
+def place_along_attribute(data: Training) -> Training | None:
+    """Return training data whose cases are one case, moved along the first numeric attribute that varies; None without one."""
+    rows = len(data.y)
     lows, highs = data.numbers.min(axis=0), data.numbers.max(axis=0)
-    widths = highs - lows
-    numbers = np.repeat(data.numbers[rows:], SCAN_POINTS * count, axis=0)
-    for column in range(count):
-        places = slice(SCAN_POINTS * column, SCAN_POINTS * (column + 1))
-        numbers[places, column] = np.linspace(
-            lows[column] - widths[column], highs[column] + widths[column], SCAN_POINTS
-        )
-    cases = data.cases(np.zeros(len(numbers), dtype=np.intp))
+    varying = np.flatnonzero(np.isfinite(data.numbers).all(axis=0) & (highs > lows))
+    if not len(varying):
+        return None
+    numbers = np.repeat(data.numbers[rows : rows + 1], SCAN_POINTS, axis=0)
+    numbers[:, varying[0]] = np.linspace(lows[varying[0]], highs[varying[0]], SCAN_POINTS)
+    cases = data.cases(np.zeros(SCAN_POINTS, dtype=np.intp))
     return cases.with_numbers(np.concatenate([data.numbers[:rows], numbers]))
 
 

@@ -55,7 +55,7 @@ from .causes import (
     KnownCause,
     has_equal_steps,
     list_candidates,
-    place_along_attributes,
+    place_along_attribute,
 )
 from .session import CheckSession
 from .violation import LearnerViolation, build_violation, training_from_json, training_to_json
@@ -148,15 +148,11 @@ class LearnerSession(CheckSession[LearnerRelationOutcome, LearnerViolation]):
 
     def _has_grid(self, case: ViolatingCase) -> bool:
         """Return whether scores change in equal steps when a violating case moves along one of its attributes."""
-        data = self.inputs.draw_training(case.input).cases([case.case])
-        if not len(data.numeric) or not np.isfinite(data.numbers).all():
+        cases = place_along_attribute(self.inputs.draw_training(case.input).cases([case.case]))
+        if cases is None:
             return False
-        cases = place_along_attributes(data)
         outputs = self._drive(ask(TrainingBatch([cases]), scores=True))
-        if outputs.scores is None or not outputs.ok.all():
-            return False
-        scans = np.split(outputs.scores, len(data.numeric))
-        return any(has_equal_steps(scan) for scan in scans)
+        return outputs.scores is not None and bool(outputs.ok.all()) and has_equal_steps(outputs.scores)
 
     def _try_repair(self, outcome: LearnerRelationOutcome, cause: KnownCause) -> ConfirmedCause | None:
         """Repair the learner from outside, and return the cause if the relation holds then and most answers stay the same."""

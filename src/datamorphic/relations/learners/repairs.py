@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 
+from ..._typing import SupportsFit
 from ...systems.learner import list_fit_parameters
 from ...systems.training import Array, Floats
 
@@ -154,7 +155,8 @@ class RepairedLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         self.repair_ = REPAIRS[self.repair]()
         self.repair_.learn(X, np.asarray(y))
         options = {"classes": classes, "sample_weight": sample_weight}
-        known = list_fit_parameters(type(self.learner))
+        learner: SupportsFit = self.learner
+        known = list_fit_parameters(type(learner))
         options = {name: value for name, value in options.items() if value is not None and name in known}
         self.model_ = copy.deepcopy(self.learner)
         self.model_.fit(self._convert(X), y, **options)
@@ -172,7 +174,7 @@ class RepairedLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         classes = list(self.model_.classes_)
         return self.classes_[self.repair_.choose(self.predict_proba(X), classes)]
 
-    @available_if(_has_probabilities)
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
         """Return the corrected probabilities."""
         scores = np.asarray(self.model_.predict_proba(self._convert(X)), dtype=np.float64)
