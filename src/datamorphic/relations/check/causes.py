@@ -117,7 +117,7 @@ def _is_tied(violation: LearnerViolation) -> bool:
 
 def _has_probabilities(violation: LearnerViolation) -> bool:
     sums = [abs(np.nansum(scores) - 1) for _, _, scores in _list_answers(violation)]
-    return len(sums) == 2 and max(sums) <= PROBABILITY_TOLERANCE
+    return len(sums) == 2 and bool(max(sums) <= PROBABILITY_TOLERANCE)
 
 
 def _is_answer_without_rows(violation: LearnerViolation) -> bool:
