@@ -97,6 +97,7 @@ def _read_all_tables() -> dict[str, Any]:
     from datamorphic.data.loans import attributes, freddie_mac, german_credit
     from datamorphic.relations.catalogue import distributions, functions
     from datamorphic.relations.catalogue.first_names import FIRST_NAMES
+    from datamorphic.relations.check import causes
     from datamorphic.relations.guide import tables as guide
     from datamorphic.relations.learners import table
     from datamorphic.relations.patterns.published import published_relations
@@ -123,6 +124,7 @@ def _read_all_tables() -> dict[str, Any]:
         "relations/catalogue/distributions.toml": distributions.read_relation_rows(),
         "relations/catalogue/functions.csv": functions.read_functions(),
         "relations/catalogue/first_names.toml": FIRST_NAMES,
+        "relations/check/causes.toml": causes.read_causes(),
         "relations/guide/guide.toml": guide.list_question_ids(),
         "relations/learners/learners.csv": table.read_learners(),
         "relations/learners/necessity.csv": table.read_sections(),

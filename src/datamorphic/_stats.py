@@ -26,3 +26,19 @@ def compute_wilson_interval(count: float, total: float, confidence: float = 0.95
     half = z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total))
     low, high = (centre - half) / (1 + z * z / total), (centre + half) / (1 + z * z / total)
     return (0.0 if count == 0 else max(0.0, low)), (1.0 if count == total else min(1.0, high))
+
+
+def count_cases_to_decide(share: float, limit: float, confidence: float = 0.95) -> int | None:
+    """Return the least number of cases whose Wilson interval of a share lies on one side of a limit.
+
+    The interval ends at the limit where the score test of the limit is just significant. None if the share is the limit itself.
+
+    Examples
+    --------
+    >>> count_cases_to_decide(0, 0.01), count_cases_to_decide(0.005, 0.01), count_cases_to_decide(0.01, 0.01)
+    (381, 1522, None)
+    """
+    if share == limit:
+        return None
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    return math.ceil(z * z * limit * (1 - limit) / (share - limit) ** 2)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .morphisms.case_statistics import CaseStatistics as CaseStatistics
     from .morphisms.law_result import LawReport as LawReport
     from .mutation.result import Mutation as Mutation
+    from .relations.check.ranking import LearnerRanking as LearnerRanking
     from .relations.check.result import CheckReport as CheckReport
     from .risk.credit.result import CreditReport as CreditReport
     from .risk.fairness.result import FairnessReport as FairnessReport
@@ -50,6 +51,7 @@ _MODULES = list_modules(
         ".morphisms.case_statistics": "CaseStatistics",
         ".morphisms.law_result": "LawReport",
         ".mutation.result": "Mutation",
+        ".relations.check.ranking": "LearnerRanking",
         ".relations.check.result": "CheckReport",
         ".risk.credit.result": "CreditReport",
         ".risk.fairness.result": "FairnessReport",

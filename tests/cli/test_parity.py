@@ -34,7 +34,7 @@ COMMANDS = {
     "test": ["test"],
 }
 #: commands without a public function
-OTHER_COMMANDS = {"cases", "demo", "guide", "init", "patterns", "runs", "study", "web", "worker-check"}
+OTHER_COMMANDS = {"cases", "demo", "guide", "init", "patterns", "rank", "runs", "study", "web", "worker-check"}
 
 #: parameters of Python that no command has, with the reason; at most five
 PYTHON_ONLY = {

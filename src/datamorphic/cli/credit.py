@@ -88,8 +88,8 @@ class CreditCommand(CapabilityCommand):
         }
 
     def choose_code(self, result: Any, *, allow_incomplete: bool = False, **face: Any) -> ExitCode:
-        """Return the exit code: a finding is a model that cannot be used."""
-        incomplete = not result.complete and not allow_incomplete
+        """Return the exit code: a finding is a model that cannot be used; too few loans for a verdict are incomplete."""
+        incomplete = not (result.complete and result.decided) and not allow_incomplete
         return choose_exit_code(interrupted=result.interrupted, failed=not result.usable, incomplete=incomplete)
 
 
@@ -148,7 +148,7 @@ credit = make_command(
 
     Without MODEL, logistic regression, trees, forests, networks and boosting of growing size are trained and compared, and the
     one to use is named. The exit code is 1 if MODEL is rejected, or if no trained model can be used, and 4 if
-    neither, but the budget did not suffice.
+    neither, but the budget did not suffice, or the loans are too few for a verdict on MODEL.
 
     Examples: datamorphic credit --verdict verdict.html;
     datamorphic credit model.skops loans.csv --target default --html credit.html;

@@ -48,7 +48,7 @@ COMMAND_GROUPS = {
     "research": (
         "Find and study relations, laws, generators and scripts; repeat published tables."
         "\n\nExamples: datamorphic research study 002-9; datamorphic research patterns",
-        ["study", "simulate", "generate", "patterns", "guide", "laws", "script"],
+        ["study", "simulate", "generate", "patterns", "rank", "guide", "laws", "script"],
     ),
 }
 GROUPS_PANEL = "More commands"

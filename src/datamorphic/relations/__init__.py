@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .catalogue.search import search_relations as search_relations
     from .catalogue.text import text_relations as text_relations
     from .catalogue.translation import translation_relations as translation_relations
+    from .check.ranking import rank_learners as rank_learners
     from .guide.specification import parse_pattern_relation as parse_pattern_relation
     from .patterns.pattern import Pattern as Pattern
     from .patterns.relation import InputPattern as InputPattern
@@ -34,6 +35,7 @@ _MODULES = list_modules(
         "catalogue.text": "text_relations",
         "catalogue.translation": "translation_relations",
         "guide.specification": "parse_pattern_relation",
+        "check.ranking": "rank_learners",
         "patterns.pattern": "Pattern",
         "patterns.relation": "InputPattern OutputPattern",
     }

@@ -21,7 +21,7 @@ from ...systems.pairs import LearnerPair
 from ...systems.training import TrainingBatch
 from ...systems.traits import is_transformer, read_traits
 from ...systems.transformer import Transformer
-from ..algebra.base import VIOLATED
+from ..algebra.base import HOLDS, VIOLATED
 from ..algebra.outcome import ViolatingCase
 from ..algebra.shrink import shrink_training_data
 from ..learners.base import LearnerRelation
@@ -43,6 +43,20 @@ from ..learners.sampling import (
 )
 from ..learners.sklearn import LEARNER_RELATIONS
 from ..learners.waves import LearnerRelationOutcome, TrainingSource, check_again, check_in_waves
+from .causes import (
+    MAX_COMPARED_SETS,
+    MAX_TRIED_SETS,
+    MAX_VIOLATING_CASES,
+    MIN_AGREEMENT,
+    MIN_CASES_TO_SPARE_ONE,
+    MIN_HOLDING_SHARE,
+    MIN_VIOLATING_CASES,
+    ConfirmedCause,
+    KnownCause,
+    has_equal_steps,
+    list_candidates,
+    place_along_attribute,
+)
 from .session import CheckSession
 from .violation import LearnerViolation, build_violation, training_from_json, training_to_json
 
@@ -120,6 +134,68 @@ class LearnerSession(CheckSession[LearnerRelationOutcome, LearnerViolation]):
             return None
         return build_violation(outcome, result, number, shrunk=False, row=violating_case.case)
 
+    def find_cause(self, violation: LearnerViolation) -> ConfirmedCause | None:
+        """Return the known cause of the violations of a relation that an experiment confirms; None if there is none."""
+        violated = {outcome.name for outcome in self.outcomes if outcome.violated_count}
+        outcome = next(outcome for outcome in self.outcomes if outcome.name == violation.relation)
+        for cause in list_candidates(violation, violated):
+            if "scores on a grid" in cause.properties and not self._has_grid(outcome.violations[0]):
+                continue
+            confirmed_cause = self._try_repair(outcome, cause)
+            if confirmed_cause is not None:
+                return confirmed_cause
+        return None
+
+    def _has_grid(self, case: ViolatingCase) -> bool:
+        """Return whether scores change in equal steps when a violating case moves along one of its attributes."""
+        cases = place_along_attribute(self.inputs.draw_training(case.input).cases([case.case]))
+        if cases is None:
+            return False
+        outputs = self._drive(ask(TrainingBatch([cases]), scores=True))
+        return outputs.scores is not None and bool(outputs.ok.all()) and has_equal_steps(outputs.scores)
+
+    def _try_repair(self, outcome: LearnerRelationOutcome, cause: KnownCause) -> ConfirmedCause | None:
+        """Repair the learner from outside, and return the cause if the relation holds then and most answers stay the same."""
+        from ..learners.repairs import REPAIRS, RepairedLearner  # imports scikit-learn
+
+        if REPAIRS[cause.repair].uses_scores and not hasattr(self.learner, "predict_proba"):
+            return None
+        repaired = make_system(RepairedLearner(self.learner, cause.repair), self.inputs.seed, clusters=False)
+        # all inputs up to the last of some violations: a repair that only changes answers would move violations to other inputs
+        last_input = outcome.violations[:MAX_VIOLATING_CASES][-1].input
+        numbers = range(min(last_input + 1, MAX_TRIED_SETS))
+        sets = [self.inputs.draw_training(number) for number in numbers]
+        violated = {(case.input, case.case) for case in outcome.violations if case.input < len(numbers)}
+        result = self._drive(check_again(outcome, self.subject, sets, numbers), system=repaired)
+        violated_after = result.count(VIOLATED)
+        places = zip(result.data.training_index.tolist(), result.data.case_index.tolist(), strict=True)
+        verdicts = dict(zip(places, result.verdicts.tolist(), strict=True))
+        held = sum(verdicts.get(place) == HOLDS for place in violated)
+        # one case may have another cause, unless there are few
+        max_violated = max(len(violated) >= MIN_CASES_TO_SPARE_ONE, int((1 - MIN_HOLDING_SHARE) * len(violated)))
+        if len(violated) < MIN_VIOLATING_CASES or max(len(violated) - held, violated_after) > max_violated:
+            return None
+        agreement = self._compare_answers(repaired)
+        if agreement < MIN_AGREEMENT:
+            return None
+        names = ("name", "explanation", "experiment", "remedy", "source")
+        facts = {name: getattr(cause, name) for name in names}
+        return ConfirmedCause(
+            relation=outcome.name,
+            violated_before=len(violated),
+            violated_after=violated_after,
+            cases=len(result.verdicts),
+            agreement=agreement,
+            **facts,
+        )
+
+    def _compare_answers(self, repaired: Executor) -> float:
+        """Return the share of the answers to some training sets that a repair does not change."""
+        batch = TrainingBatch([self.inputs.draw_training(number) for number in range(MAX_COMPARED_SETS)])
+        before, after = self._drive(ask(batch)), self._drive(ask(batch), system=repaired)
+        answered = before.ok & after.ok
+        return float(np.mean(before.values[answered] == after.values[answered])) if answered.any() else 0.0
+
     def replay(self, outcome: LearnerRelationOutcome, case: Mapping[str, Any]) -> LearnerViolation | None:
         """Return a stored violation of an earlier run if it still occurs, else None."""
         data, seed, number = training_from_json(case), int(case["seed"]), int(case.get("number", 0))
@@ -147,9 +223,11 @@ class LearnerSession(CheckSession[LearnerRelationOutcome, LearnerViolation]):
         self._drive(check_in_waves([refit], self.subject, small_source, progress=0.0), budget=small_budget)
         return not refit.changed_count
 
-    def _drive(self, flow: Flow[Result], seed: int | None = None, **details: Any) -> Result:
+    def _drive(
+        self, flow: Flow[Result], seed: int | None = None, *, system: Executor | None = None, **details: Any
+    ) -> Result:
         seed = self.inputs.seed if seed is None else seed
-        system = self._systems.get(seed)
+        system = system or self._systems.get(seed)
         if system is None:
             learners = [self.learner] if self.other is None else [self.learner, self.other]
             systems = [make_system(learner, seed, clusters=self.is_clusterer) for learner in learners]

@@ -335,6 +335,8 @@ def _build_example_section(report: CheckReport, name: str) -> Section:
         )
     facts = [("Change", violation.change_text), *violation.answer_facts]
     facts.append(("Why it must hold" if entry.necessary else "Why it need not hold", entry.reason))
+    if (cause := report.causes.get(name)) is not None:
+        facts += [("Cause", cause.text), ("Repair", cause.remedy), ("Known from", cause.source)]
     return Section(
         heading=heading,
         text="",

@@ -16,6 +16,7 @@ from ...errors import ArgumentError, DataError, OutOfBudget
 from ...reporting.junit import JUnitCase, JUnitOutcome
 from ..algebra.base import split_statement
 from ..algebra.outcome import RelationOutcome, ViolatingCase
+from .causes import ConfirmedCause
 from .decades import count_by_decade
 from .session import CheckSession
 from .violation import LearnerViolation, ModelViolation
@@ -345,6 +346,7 @@ class CheckReport(Result):
     examples: Mapping[str, LearnerViolation | ModelViolation] = field(
         default_factory=dict
     )  # smallest ones, by relation
+    causes: Mapping[str, ConfirmedCause] = field(default_factory=dict)  # of violations, by relation
     unfinished: Sequence[str] = ()  # the relations that were not tried on all inputs
     against: Against | None = None  # the system that it was compared with
     _sessions: Mapping[str, CheckSession[Any, Any]] = field(default_factory=dict, repr=False)  # by relation
@@ -378,6 +380,18 @@ class CheckReport(Result):
                 if example is not None:
                     examples[entry.relation] = example
         return examples
+
+    def find_causes(self) -> dict[str, ConfirmedCause]:
+        """Return the known causes of the smallest violations that experiments confirm, by relation."""
+        causes = {}
+        with suppress(OutOfBudget):
+            for entry in self._rank_entries():
+                example, session = self.examples.get(entry.relation), self._sessions.get(entry.relation)
+                if entry.violated and entry.chance is None and example is not None and session is not None:
+                    cause = session.find_cause(example)
+                    if cause is not None:
+                        causes[entry.relation] = cause
+        return causes
 
     def _rank_entries(self) -> list[RelationResult]:
         return sorted(self.entries, key=lambda entry: not entry.necessary)
@@ -536,6 +550,7 @@ class CheckReport(Result):
             relations=[_entry_to_json(entry) for entry in self.entries],
             violations=self.violations.head(MAX_VIOLATIONS_IN_DOCUMENT),
             examples={name: _example_to_json(example) for name, example in self.examples.items()},
+            causes={name: cause.document() for name, cause in self.causes.items()},
             **({} if self.against is None else {"against": self.against.to_json(self.entries)}),
         )
 
@@ -587,6 +602,8 @@ class CheckReport(Result):
             message += f" It holds for {self.against.subject}."
         example = self.examples.get(entry.relation)
         detail = "" if example is None else example.describe()
+        if entry.relation in self.causes:
+            detail += f"\nCause: {self.causes[entry.relation].text}"
         if entry.fault:
             return JUnitCase(name=entry.relation, outcome="failed", kind="violated", message=message, detail=detail)
         output = (

@@ -80,6 +80,8 @@ def check(options: CheckOptions, execution: Execution[CheckSubject]) -> CheckRep
     )
     if options.shrink:
         report = replace(report, examples=report.find_smallest_violations(MAX_SHRUNK_RELATIONS))
+        if not execution.counter.interrupted:  # a resumed run goes on with the smallest violations
+            report = replace(report, causes=report.find_causes())
     interrupted = execution.counter.interrupted
     all_sessions = subject.sessions + ([] if other is None else other.sessions)
     unfinished = list(dict.fromkeys(name for session in all_sessions for name in session.unfinished))

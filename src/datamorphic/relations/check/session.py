@@ -5,10 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ...runs.driver import Driver, FlowDriver
 from ..algebra.outcome import RelationOutcome, ViolatingCase
+from .causes import ConfirmedCause
 
 Outcome = TypeVar("Outcome", bound=RelationOutcome)
 Violation = TypeVar("Violation", covariant=True)
@@ -29,6 +30,10 @@ class CheckSession(ABC, Generic[Outcome, Violation]):
     def find_smallest(self, name: str, violating_case: ViolatingCase) -> Violation | None:
         """Return the smallest violation of a relation that is found from a violating case; None if it does not occur again."""
         return self.shrink(next(outcome for outcome in self.outcomes if outcome.name == name), violating_case)
+
+    def find_cause(self, violation: Any) -> ConfirmedCause | None:
+        """Return the known cause of the violations of a relation that an experiment confirms; None if there is none."""
+        return None
 
     @abstractmethod
     def shrink(self, outcome: Outcome, violating_case: ViolatingCase) -> Violation | None:

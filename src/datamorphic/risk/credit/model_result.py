@@ -13,6 +13,7 @@ from ...core.result import Measure, ResultPart, to_plain
 from .judging import MAX_WORST_CASES, WRONGNESS_EDGES, RelationTally, WorstCase
 from .ladder import Rung
 from .measures import Floats, Measurement, average_measurements, average_shares, to_gini
+from .roc import RocCurve, average_roc
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +25,7 @@ class RepetitionResult:
     scores: Floats = field(repr=False)  # of the applicants as they are; to compare models
     auc: Measurement | None = None
     ks: Measurement | None = None
+    roc: RocCurve | None = field(default=None, repr=False)
     default_rate: float | None = None  # among approved loans
     coefficients: Mapping[str, float] = field(default_factory=dict)
 
@@ -69,6 +71,12 @@ class ModelResult:
     def ks(self) -> Measure | None:
         """The mean Kolmogorov-Smirnov statistic with its interval."""
         return self._average([repetition.ks for repetition in self.repetitions])
+
+    @cached_property
+    def roc(self) -> RocCurve | None:
+        """The mean ROC curve, whose area is the AUC up to thinning; None without known outcomes."""
+        curves = [repetition.roc for repetition in self.repetitions if repetition.roc is not None]
+        return average_roc(curves) if curves else None
 
     @property
     def gini(self) -> Measure | None:
@@ -186,6 +194,7 @@ class ModelResult:
             "auc_deviation": self.auc_deviation,
             "gini": self.gini,
             "ks": self.ks,
+            "roc": self.roc,
             "default_rate": self.default_rate,
             "strong": self.strong_share,
             "weak": self.weak_share,

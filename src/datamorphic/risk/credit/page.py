@@ -13,6 +13,7 @@ from ...reporting.text import NO_VALUE_TEXT
 from .judging import WRONGNESS_EDGES
 from .model_result import ModelResult, ViolationShare
 from .result import CreditReport
+from .roc_drawing import draw_roc
 from .terms import (
     DIRECTION_PROMISES,
     VERDICT_STATES,
@@ -23,6 +24,7 @@ from .terms import (
     describe_price,
     describe_relation,
     describe_share,
+    describe_shortage,
     format_per_thousand,
     format_percentage_points,
     judge_share,
@@ -30,6 +32,7 @@ from .terms import (
 
 MAX_VERDICT_MODELS = 7  # rows of the comparison on one page
 MAX_VERDICT_RELATIONS = 8
+LONG_TABLE_WORDS = {"USE": "selected", "acceptable": ""}  # for the words of the comparison
 MIN_LINE_SIZES = 3  # of a family, to draw violations by size
 BAR_WIDTH, BAR_HEIGHT, BAR_GAP, BAR_LEFT = 420.0, 20.0, 8.0, 150.0
 
@@ -45,6 +48,7 @@ def build_page(report: CreditReport, one_page: bool = False, brief: bool = False
     ]
     if not one_page and not brief:
         sections += [
+            *_build_roc(report),
             _build_map(report),
             *_build_growth(report),
             _build_models(report),
@@ -70,21 +74,21 @@ def build_page(report: CreditReport, one_page: bool = False, brief: bool = False
 def _build_tiles(report: CreditReport) -> list[Tile]:
     model = _find_main_model(report)
     kept_count, tested_count = count_kept(model)
-    share = model.worst_share.value
+    share, is_decided = model.worst_share.value, model.name not in report.undecided
     tiles = [
         Tile(
             label=f"of {pluralise(tested_count, 'expectation')} kept",
             value=str(kept_count),
             state="good"
-            if kept_count == tested_count
+            if kept_count == tested_count and is_decided
             else "warn"
-            if model.name not in report.choice.rejections
+            if model.name not in report.rejected
             else "bad",
         ),
         Tile(
             label="of 1,000 treated wrongly, at worst",
             value=format_per_thousand(share),
-            state="good" if share == 0 else "warn" if model.name not in report.choice.rejections else "bad",
+            state="good" if share == 0 and is_decided else "warn" if model.name not in report.rejected else "bad",
         ),
     ]
     if model.auc is not None:
@@ -132,7 +136,11 @@ def _format_verdict(report: CreditReport) -> str:
 
 
 def _format_given_verdict(report: CreditReport) -> str:
-    rejections = report.choice.rejections
+    rejections = report.rejected
+    shortages = [describe_shortage(shortage, report.threshold) for shortage in report.undecided.values()]
+    if shortages and report.selected is None:
+        rejection_text = f" Rejected: {', '.join(rejections)}." if rejections else ""
+        return f"{' '.join(shortages)}{rejection_text}"
     if len(report.models) == 1:
         model = report.models[0]
         if rejections:
@@ -147,7 +155,7 @@ def _format_given_verdict(report: CreditReport) -> str:
     rejection_text = f" Rejected: {', '.join(rejections)}." if rejections else ""
     cost = report.choice.auc_cost
     price = "" if cost is None else f" {describe_price(cost, f'that of the best model, {report.choice.best}')}"
-    return f"Use {report.selected}.{price}{rejection_text}"
+    return " ".join([f"Use {report.selected}.{price}{rejection_text}", *shortages])
 
 
 def _describe_rejection(report: CreditReport, model: ModelResult) -> str:
@@ -210,7 +218,7 @@ def _find_contrast(report: CreditReport) -> ModelResult | None:
     """Return a model to show beside the main one: the best rejected one, or else the best other one."""
     main = _find_main_model(report)
     others = [model for model in report.models if model.name != main.name]
-    rejected_models = [model for model in others if model.name in report.choice.rejections]
+    rejected_models = [model for model in others if model.name in report.rejected]
     return max(rejected_models or others, key=lambda model: 0.0 if model.auc is None else model.auc.value, default=None)
 
 
@@ -225,7 +233,7 @@ def _build_promises(report: CreditReport, relations: Sequence[ChangeRelation]) -
     for relation in relations:
         row = [describe_changes(relation) if len(promises) == 1 else describe_relation(relation)]
         for model in models:
-            verdict = judge_share(model.shares[relation.name], report.threshold, strong)
+            verdict = judge_share(model.shares[relation.name], report.threshold, strong, is_given=not report.trained)
             verdict_words.add(verdict.word)
             if VERDICT_STATES[verdict.word] == "bad":
                 marked.append((len(rows), len(row)))
@@ -252,7 +260,7 @@ def _build_promises(report: CreditReport, relations: Sequence[ChangeRelation]) -
 
 def _shorten_verdict(verdict: RelationVerdict, share: ViolationShare) -> str:
     """Return a verdict with the number of applicants that are treated wrongly, of 1,000."""
-    if verdict.word not in ("BROKEN", "WITHIN LIMIT"):
+    if verdict.word not in ("BROKEN", "WITHIN LIMIT", "TOO FEW LOANS"):
         return verdict.word
     value, low, high = (
         format_per_thousand(number, exact=True) for number in (share.strong.value, share.strong.low, share.strong.high)
@@ -282,8 +290,7 @@ def _build_comparison(report: CreditReport) -> Section:
     rows: list[list[str]] = []
     marked: list[tuple[int, int]] = []
     for number, model in enumerate(models):
-        rejected = model.name in report.choice.rejections
-        verdict = "USE" if model.name == report.selected else "REJECTED" if rejected else "acceptable"
+        verdict = _choose_word(report, model)
         if verdict == "USE":
             marked += [(number, 0), (number, 4)]
         rows.append(
@@ -316,6 +323,15 @@ def _build_comparison(report: CreditReport) -> Section:
             note=note,
         ),
     )
+
+
+def _choose_word(report: CreditReport, model: ModelResult) -> str:
+    """Return the verdict on a model in one or two words."""
+    if model.name in report.undecided:
+        return "NO VERDICT"
+    if model.name in report.choice.rejections:
+        return "REJECTED"
+    return "USE" if model.name == report.selected else "acceptable"
 
 
 def _choose_compared_models(report: CreditReport) -> list[ModelResult]:
@@ -387,6 +403,22 @@ def _build_method(report: CreditReport) -> Section:
 # -- the full report ---------------------------------------------------------------------------------------------------
 
 
+def _build_roc(report: CreditReport) -> list[Section]:
+    """Return the ROC curves of the models compared; nothing if it is not known who defaulted."""
+    curves = [(model, model.roc) for model in _choose_compared_models(report) if model.roc is not None]
+    if not curves:
+        return []
+    return [
+        Section(
+            heading="ROC curves",
+            text="Whoever refuses all applicants above some risk refuses defaulters, and also some who would have paid. A curve "
+            "shows both shares for every limit: the further above the diagonal, the better. The AUC is the area below the "
+            "curve. Curves are means over repetitions.",
+            chart=draw_roc([(f"{model.name}: AUC {_format_estimate(model.auc)}", curve) for model, curve in curves]),
+        )
+    ]
+
+
 def _build_map(report: CreditReport) -> Section:
     models = [model for model in report.models if model.auc is not None]
     return Section(
@@ -443,7 +475,7 @@ def _build_models(report: CreditReport) -> Section:
     rows = []
     for model in report.models:
         free, total = model.violation_free
-        verdict = "selected" if model.name == report.selected else ""
+        word = _choose_word(report, model)
         rows.append(
             [
                 model.name,
@@ -453,7 +485,7 @@ def _build_models(report: CreditReport) -> Section:
                 _format_share(model.strong_share),
                 f"{100 * model.weak_share.value:.2f}%",
                 f"{free} of {total}",
-                "rejected" if model.name in report.choice.rejections else verdict,
+                LONG_TABLE_WORDS.get(word, word.lower()),
             ]
         )
     return Section(
@@ -467,11 +499,12 @@ def _build_models(report: CreditReport) -> Section:
 
 
 def _build_rejections(report: CreditReport) -> list[Section]:
-    rejections = report.choice.rejections
+    rejections = [report.choice.rejections[name] for name in report.rejected]
     if not rejections:
         return []
     rows = [
-        [name, rejection.relation, _describe_rejection(report, report[name])] for name, rejection in rejections.items()
+        [rejection.model, rejection.relation, _describe_rejection(report, report[rejection.model])]
+        for rejection in rejections
     ]
     return [
         Section(

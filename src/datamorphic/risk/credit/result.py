@@ -10,12 +10,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ..._lazy import pd
-from ..._text import format_percent, pluralise
+from ..._text import format_percent, join_names, pluralise
 from ..._typing import FilePath
 from ..._validation import validate_choice
 from ...core.result import Measure, Result
 from ...relations.algebra.change import ChangeRelation
 from ...reporting.junit import JUnitCase
+from .evidence import LoanShortage, find_shortages, is_share_undecided
 from .judging import find_directions
 from .measures import Flags, average_measurements, measure_auc_difference
 from .model_result import ModelResult
@@ -90,18 +91,33 @@ class CreditReport(Result):
 
     @property
     def selected(self) -> str | None:
-        """The name of the model that the selection rule picks; None if all are rejected."""
-        return self.choice.selected
+        """The name of the model that the selection rule picks; None if all are rejected, or too few loans say so of it."""
+        return None if self.choice.selected in self.undecided else self.choice.selected
+
+    @cached_property
+    def undecided(self) -> dict[str, LoanShortage]:
+        """Given models with too few loans for a verdict, and how many more they need."""
+        return {} if self.trained else find_shortages(self.models, self.threshold)
+
+    @property
+    def decided(self) -> bool:
+        """Whether there are enough loans for a verdict on each given model."""
+        return not self.undecided
+
+    @property
+    def rejected(self) -> list[str]:
+        """The names of the models that are rejected, without those that have too few loans for a verdict."""
+        return [name for name in self.choice.rejections if name not in self.undecided]
 
     @property
     def passed(self) -> bool:
-        """Whether the measurements are complete and the models can be used."""
-        return self.complete and self.usable
+        """Whether the measurements are complete, the loans suffice for a verdict, and the models can be used."""
+        return self.complete and self.decided and self.usable
 
     @property
     def usable(self) -> bool:
         """Whether no given model is rejected or, if models were trained here, whether one can be used."""
-        return self.selected is not None if self.trained else not self.choice.rejections
+        return self.selected is not None if self.trained else not self.rejected
 
     @property
     def complete(self) -> bool:
@@ -136,6 +152,8 @@ class CreditReport(Result):
     @property
     def headline(self) -> str:
         """The outcome in one line."""
+        if self.choice.selected in self.undecided or (self.undecided and not self.rejected):
+            return f"too few loans for a verdict on {join_names(list(self.undecided))}"
         if self.selected is None:
             return f"none of {pluralise(len(self.models), 'model')} can be used"
         return f"{self.selected} is selected among {pluralise(len(self.models), 'model')}"
@@ -154,7 +172,7 @@ class CreditReport(Result):
             row["default_rate"] = model.default_rate
             row |= _spread("strong", model.strong_share) | _spread("weak", model.weak_share)
             row |= {"violation_free": free / total, "repetitions": total}
-            row["rejected"] = model.name in self.choice.rejections
+            row["rejected"] = model.name in self.rejected
             rows.append(row)
         return pd.DataFrame(rows)
 
@@ -187,7 +205,18 @@ class CreditReport(Result):
     def document(self) -> dict[str, Any]:
         """Return the report as a JSON-serialisable dict."""
         return self._collect(
-            *("data", "loans", "default_rate", "selected", "passed", "complete", "threshold", "choice", "mitigations"),
+            *(
+                "data",
+                "loans",
+                "default_rate",
+                "selected",
+                "passed",
+                "complete",
+                "undecided",
+                "threshold",
+                "choice",
+                "mitigations",
+            ),
             *("models", "settings", "answers", "seconds", "unfinished", "interrupted", "notes"),
             later=self.later or None,
             relations={relation.name: relation.statement for relation in self.relations},
@@ -197,13 +226,19 @@ class CreditReport(Result):
         """Return one test case per model and relation.
 
         A case fails if a given model breaks a relation strongly for too many applicants. Models that were trained here
-        for comparison only, and are rejected, are skipped; if none can be used, a case fails.
+        for comparison only, and are rejected, are skipped; if none can be used, a case fails. A case is also skipped if there
+        are too few loans for a verdict.
         """
         cases = []
         for model in self.models:
             for relation, share in model.shares.items():
                 says = f"strong {format_percent(share.strong.value)}, weak {format_percent(share.weak.value)}"
                 name = f"{model.name}: {relation}"
+                if model.name in self.undecided and is_share_undecided(share, self.threshold):
+                    low, high = format_percent(share.strong.low), format_percent(share.strong.high)
+                    message = f"too few loans for a verdict: {says}; the true share of strong ones is {low} to {high}"
+                    cases.append(JUnitCase(name=name, outcome="skipped", message=message))
+                    continue
                 if share.strong.value <= self.threshold:
                     cases.append(JUnitCase(name=name, output=says))
                     continue

@@ -32,6 +32,7 @@ from .measures import Flags, Floats, compute_default_rate, estimate_ks, measure_
 from .model_result import ModelResult, RepetitionResult
 from .options import CreditOptions, CreditSubject
 from .result import CreditReport
+from .roc import compute_roc
 from .training import LoanTrial, TrainedLadder
 
 GRACE_SECONDS = 2.0  # between Ctrl-C and the end of the training that is going on
@@ -252,6 +253,7 @@ def _measure(
         scores=scores,
         auc=measure_auc(known_scores, known_defaulted),
         ks=estimate_ks(known_scores, known_defaulted, rng),
+        roc=compute_roc(known_scores, known_defaulted),
         default_rate=compute_default_rate(known_scores, known_defaulted, options.approval_rate),
     )
 

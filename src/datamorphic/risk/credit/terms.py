@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-from ..._text import format_percent, format_short
+from ..._text import format_percent, format_short, pluralise
 from ...core.result import Measure
 from ...relations.algebra.change import Change, ChangeRelation
 from ...reporting.document import SectionState
+from .evidence import LoanShortage, is_share_undecided
 from .judging import WorstCase
 from .model_result import ModelResult, ViolationShare
 
@@ -32,12 +33,13 @@ DIRECTION_PROMISES = {
 }
 MAX_LISTED_VALUES = 4  # of an applicant in a sentence
 
-VerdictWord = Literal["KEPT", "ALMOST KEPT", "WITHIN LIMIT", "BROKEN", "NOT TESTED"]
+VerdictWord = Literal["KEPT", "ALMOST KEPT", "WITHIN LIMIT", "BROKEN", "TOO FEW LOANS", "NOT TESTED"]
 VERDICT_STATES: dict[VerdictWord, SectionState] = {
     "KEPT": "good",
     "ALMOST KEPT": "good",
     "WITHIN LIMIT": "warn",
     "BROKEN": "bad",
+    "TOO FEW LOANS": "warn",
     "NOT TESTED": "note",
 }
 
@@ -109,10 +111,15 @@ def format_per_thousand(share: float, exact: bool = False) -> str:
     return f"{thousandths:.0f}" if thousandths >= 9.95 or thousandths == 0 else f"{thousandths:.1f}"
 
 
-def judge_share(share: ViolationShare, threshold: float, strong: float) -> RelationVerdict:
-    """Return the verdict on a relation that a model breaks for some share of applicants."""
+def judge_share(share: ViolationShare, threshold: float, strong: float, *, is_given: bool = False) -> RelationVerdict:
+    """Return the verdict on a relation that a model breaks for some share of applicants.
+
+    On a model that was given, there is none if the loans are too few to tell the share from the threshold.
+    """
     if not share.cases:
         return RelationVerdict("NOT TESTED", "no applicant could be changed in this way")
+    if is_given and is_share_undecided(share, threshold):
+        return RelationVerdict("TOO FEW LOANS", f"wrong for {describe_share(share.strong)}")
     if share.strong.value > 0:
         word: VerdictWord = "BROKEN" if share.strong.value > threshold else "WITHIN LIMIT"
         return RelationVerdict(word, f"wrong for {describe_share(share.strong)}")
@@ -120,6 +127,31 @@ def judge_share(share: ViolationShare, threshold: float, strong: float) -> Relat
         size = format_percentage_points(strong)
         return RelationVerdict("ALMOST KEPT", f"wrong for {describe_share(share.weak)}, by less than {size}")
     return RelationVerdict("KEPT", "")
+
+
+def describe_shortage(shortage: LoanShortage, threshold: float) -> str:
+    """Return why there is no verdict on a model, and how many more loans it needs.
+
+    Examples
+    --------
+    >>> shortage = LoanShortage(model="m", relation="r", cases=1, violated=0, needed=381)
+    >>> describe_shortage(shortage, 0.01).split(". ")[1]
+    '380 more loans are needed, if none of them is treated wrongly.'
+    """
+    loans = pluralise(shortage.cases, "loan")
+    start = (
+        f"No verdict on {shortage.model}: {loans} {'is' if shortage.cases == 1 else 'are'} too few to tell whether more than "
+        f"{format_percent(threshold)} of applicants are treated wrongly."
+    )
+    if shortage.missing is None:
+        return f"{start} The share is {format_percent(threshold)} so far: no number of loans can settle it if it stays there."
+    condition = (
+        f"if still {format_percent(shortage.violated / shortage.cases)} of them are treated wrongly"
+        if shortage.violated
+        else "if none of them is treated wrongly"
+    )
+    more = "more loan is" if shortage.missing == 1 else "more loans are"
+    return f"{start} {shortage.missing:,} {more} needed, {condition}."
 
 
 def describe_share(share: Measure) -> str:
