@@ -26,10 +26,11 @@ RESET, STATISTICS, VIEW, HEAD, NEW_LINE = (
     "saveMessageNL",
 )
 STOP = "stop_Invoker"
+TIME, PLOT, PLOT_MUTANTS = "getTime", "visualiseAll", "visualiseMutants"
 #: the names that every test system has, by kind of morphism
 PROVIDED_NAMES: dict[str, tuple[str, ...]] = {
     "seed_maker": (RESET,),
-    "analyser": (STATISTICS, VIEW, HEAD, NEW_LINE, STOP, "getTime", "visualiseAll", "visualiseMutants"),
+    "analyser": (STATISTICS, VIEW, HEAD, NEW_LINE, STOP, TIME, PLOT, PLOT_MUTANTS),
     "set_metric": ("AvgDistance", "StdDistance", "LabelBalance", *CODE_METRICS),
     "set_filter": ("sparse", "dropDuplicates"),
     "case_filter": ("TooClose",),
