@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -163,7 +163,11 @@ def measure(
         tests = select_by_conditions(tests, where)
         statistics = compute_statistics(tests, runs, system=test_system, name=file.name)
         owner = choose_system(test_system, tests)
-        words = {"kind": "set_metric", "code": None if code is None else parse_names(code, "--code"), "progress": False}
+        words: dict[str, Any] = {
+            "kind": "set_metric",
+            "code": None if code is None else parse_names(code, "--code"),
+            "progress": False,
+        }
         metrics = {name: invoke(owner, name, tests, **words).answer for name in metric or ()}
     if as_json:
         print_json(statistics.document() | {"metrics": metrics})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from .._files import to_local_path
 from .._text import pluralise, suggest_name
@@ -110,7 +111,7 @@ class _Validator:
         self.stack: list[Path] = []
         self.total_bytes = 0
         #: the scripts that commands before have recorded, with what their commands change
-        self.recordings: dict[Path, dict[str, str | None]] = {}
+        self.recordings: dict[Path, dict[str, Any]] = {}
         self.checked_scripts: dict[tuple[Path, _ScriptState, int], tuple[int, _ScriptState]] = {}
         self.checked_repetitions: dict[tuple[int, _ScriptState, int], tuple[int, _ScriptState]] = {}
 
@@ -207,8 +208,9 @@ class _Validator:
             self.check_feature(text, state)
         if parameter.kind is ParameterKind.FOLDER:
             folder = self.folder.find_folder(text)
-            is_script_path = statement.command.name == "setTestScriptPath"
-            return replace(state, **{"script_folder" if is_script_path else "file_folder": folder})
+            if statement.command.name == "setTestScriptPath":
+                return replace(state, script_folder=folder)
+            return replace(state, file_folder=folder)
         if statement.command.name == "saveTestResult":
             validate_suffix(text)
         state = self.check_file(parameter.kind, text, state)

@@ -144,7 +144,7 @@ def _make_reporters(coverage: Coverage) -> Iterator[FileReporter]:
 # -- finding the code --------------------------------------------------------------------------------------------------
 
 
-def _find_default(system: Executor) -> object:
+def _find_default(system: Executor) -> Any:
     """Return the file of the function or the class of the model that a system queries."""
     while isinstance(system, Wrapper):
         system = system.inner
@@ -171,7 +171,7 @@ def _find_source(item: Any) -> Path:
     return Path(file).resolve()
 
 
-def _find_parts(code: CodeLike) -> list[tuple[Path, str]]:
+def _find_parts(code: Any) -> list[tuple[Path, str]]:
     """Return files, each with the qualified name of the function or class to measure; an empty name is all of them."""
     if isinstance(code, list | tuple):
         if not code:
