@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+#: what a `CodeLike` is, in words
+CODE = "a Python file, a module, 'module:function', a function, class or module, or a list of these"
+
+
 def is_integer(value: object) -> TypeGuard[int]:
     """Return whether `value` is a whole number of any type of integers; a bool is not."""
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
@@ -151,6 +155,15 @@ if TYPE_CHECKING:
     #: an estimator to fit, a class or function that makes one, or ``"weka:..."``
     LearnerLike: TypeAlias = SupportsFit | Callable[..., Any] | str
 
+    #: source code: a Python file, a module, ``"module:function"``, the function, class or module itself, or a list of these
+    CodeLike: TypeAlias = (
+        str
+        | PathLike[str]
+        | ModuleType
+        | Callable[..., Any]
+        | Sequence[str | PathLike[str] | ModuleType | Callable[..., Any]]
+    )
+
     #: rows: a frame (of pandas, polars or Arrow), the path of a CSV or Parquet file, a matrix, a list of dicts, one case as a
     #: dict or sequence, `Points`, or a `Space` to draw from
     Rows: TypeAlias = (
@@ -178,6 +191,11 @@ else:
     def _is_engine(value: Any) -> bool:
         return value is None or isinstance(value, str) or hasattr(value, "open_lanes") or hasattr(value, "submit")
 
+    def _is_code(value: Any) -> bool:
+        items = value if isinstance(value, list | tuple) else [value]
+        return bool(items) and all(is_path(item) or callable(item) or isinstance(item, ModuleType) for item in items)
+
+    CodeLike = Annotated[Any, Accepts("CodeLike", CODE, _is_code)]
     FilePath = Annotated[Any, Accepts("FilePath", "a path", is_path)]
     ModelLike = Annotated[Any, Accepts("ModelLike", "a model")]
     LearnerLike = Annotated[Any, Accepts("LearnerLike", "a learner")]

@@ -41,6 +41,16 @@ class Line:
             raise KeyboardInterrupt
         return p.x > 0.5
 
+def grade(x):
+    if x > 0.95:
+        return "top"
+    return "low"
+
+class Graded(Line):
+    @dm.executor(scalar=True)
+    def classify(self, x):
+        return grade(x)
+
 class Broken(Line):
     @dm.executor
     def classify(self, p):
@@ -82,6 +92,21 @@ def test_json_is_all_that_is_printed():
     assert document["interrupted"] is False
     assert document["run"] is None
     assert result.exit_code == 0
+
+
+def test_code_coverage_is_measured_and_improved(folder):
+    pd.DataFrame({"x": [0.1, 0.2, 0.3]}).to_csv("low.csv", index=False)
+    words = ["--metric", "line_coverage", "--code", "line_tests.py:grade", "--json"]
+    document = json.loads(run("line_tests:Graded", "--tests", "low.csv", "--max-cycles", 1, *words).stdout)
+    assert document["start"] == {"line_coverage": 2 / 3}
+    pd.DataFrame({"x": [0.1, 0.99]}).to_csv("both.csv", index=False)
+    words[-3:] = ["--code", "line_tests:grade,line_tests:Graded.classify", "--json"]
+    words = ["measure", "both.csv", "--system", "line_tests:Graded", *words, "--metric", "branch_coverage"]
+    measured = CliRunner().invoke(app, ["cases", *words], prog_name="datamorphic")
+    assert json.loads(measured.stdout)["metrics"] == {"line_coverage": 1.0, "branch_coverage": 1.0}
+    assert (
+        "no function or class" in run("line_tests:Graded", "--metric", "line_coverage", "--code", "line_tests:x").stderr
+    )
 
 
 @pytest.mark.slow

@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from plain_combination import combine_plainly, list_chains
+from plain_combination import combine_plainly, compose_plainly, count_compositions, list_chains
 
 import datamorphic as dm
+from datamorphic.errors import ArgumentError
 from datamorphic.morphisms.decorators import MorphismMark
 from datamorphic.morphisms.morphism import Morphism
 from datamorphic.morphisms.system import TestSystem
@@ -20,6 +21,7 @@ from support.cases import FEW_EXAMPLES
 
 SPACE = dm.Space([dm.Integer("x", 0, 10**12)])
 BASE = 16
+ARITIES = st.lists(st.sampled_from([1, 1, 2, 3]), min_size=1, max_size=3)
 
 
 def make_system(functions, forbidden=()):
@@ -81,18 +83,18 @@ def test_distinct_results_are_as_many_as_the_formula_says(strategy, n, s, k):
 
 
 @st.composite
-def tables(draw):
-    """Functions of small numbers, unary and binary, whose chains meet often, and steps that are forbidden."""
-    size = draw(st.integers(2, 6))
+def tables(draw, arities=ARITIES, max_size=6):
+    """Functions of one to three small numbers, whose chains meet often, and steps that are forbidden."""
+    size = draw(st.integers(2, max_size))
     values = st.integers(0, size - 1)
-    arities = draw(st.lists(st.sampled_from([1, 1, 1, 2]), min_size=1, max_size=3))
+    arities = draw(arities)
     functions = []
     for arity in arities:
         results = draw(st.lists(values, min_size=size**arity, max_size=size**arity))
-        if arity == 1:
-            functions.append((lambda x, r=results: r[int(x)], 1))
-        else:
-            functions.append((lambda x, y, r=results: r[int(x) * size + int(y)], 2))
+        place = [size**power for power in range(arity)]
+        functions.append(
+            (lambda *xs, r=results, p=place: r[sum(int(x) * y for x, y in zip(xs, p, strict=True))], arity)
+        )
     seeds = draw(st.lists(values, min_size=1, max_size=3, unique=True))
     forbidden = draw(st.sets(st.tuples(st.integers(0, len(arities) - 1), values), max_size=3))
     return functions, seeds, forbidden
@@ -112,6 +114,71 @@ def test_cases_equal_those_of_plain_recursive_code(strategy, table, order):
     assert set(new_values) == set(plain_values) - set(seeds)
     assert len(new_values) == len(set(new_values))
     assert_lineage(combination, functions, list(list_chains(strategy, len(functions), order)))
+
+
+@pytest.mark.slow
+@FEW_EXAMPLES
+@given(tables(st.sampled_from([[1], [2], [3], [1, 2], [2, 1], [1, 1]]), max_size=4), st.integers(1, 2))
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_compositions_equal_those_of_plain_code(strategy, table, order):
+    functions, seeds, forbidden = table
+    plain_values = compose_plainly(
+        strategy, seeds, functions, order, lambda step, value: (step, int(value)) not in forbidden
+    )
+    combination = combine(functions, seeds, strategy, order, forbidden, arguments="cases", limit=10**9)
+    new_values = list_new_values(combination)
+    assert set(new_values) == plain_values - set(seeds)
+    assert len(new_values) == len(set(new_values)) <= combination.estimate
+    assert_lineage(combination, functions, list(list_chains(strategy, len(functions), order)))
+
+
+@pytest.mark.parametrize("arities", [[1], [2], [1, 2], [2, 1], [1, 1, 2], [1, 3]])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_compositions_are_counted_as_they_are_listed(strategy, arities):
+    order = 2 if strategy == "kOrderComplete" else None
+    rule = RULES[strategy]((1,) * len(arities), order)
+    for seed_count in (1, 2) if 3 in arities else (1, 2, 3):
+        assert rule.count_compositions(seed_count, arities) == count_compositions(strategy, seed_count, arities, order)
+
+
+def test_any_argument_may_be_a_new_case():
+    functions = [(lambda x: 10 * x, 1), (lambda x, y: 1000 * x + y, 2)]
+    seeds_only = combine(functions, [1, 2], "combinatorialComplete")
+    assert sorted(list_new_values(seeds_only)) == [10, 20, 1002, 2001, 10002, 20001]
+    everything = combine(functions, [1, 2], "combinatorialComplete", arguments="cases")
+    assert everything.estimate == 2 + 4 * 3
+    pairs = {1000 * x + y for x in (1, 2, 10, 20) for y in (1, 2, 10, 20) if x != y}
+    assert set(list_new_values(everything)) == {10, 20} | pairs
+    case_id = int(everything.tests.ids[everything.tests.input.x.tolist().index(1020)])
+    assert everything.chain(case_id) == ["d1(3)"]
+    assert everything.chain(3) == ["d0"]
+    first_order = combine(functions, [1, 2], "firstOrderMutantComplete", arguments="cases")
+    assert sorted(list_new_values(first_order)) == [10, 20, 1002, 2001]
+    permuted = combine(functions, [1, 2], "permutationComplete", arguments="cases")
+    assert set(list_new_values(permuted)) == {10, 20, 10020, 20010} | pairs
+
+
+def test_too_many_compositions_are_refused():
+    functions = [(lambda x, y: x + y, 2)]
+    with pytest.raises(ArgumentError, match=r"more than 10\^100 cases"):
+        combine(functions, [1, 2, 3], "kOrderComplete", 20, arguments="cases")
+    with pytest.raises(ArgumentError, match="more than the budget of 5"):
+        combine(functions, [1, 2, 3], "kOrderComplete", 2, arguments="cases", budget=5)
+    assert combine(functions, [1, 2, 3], "kOrderComplete", 1, arguments="cases", budget=6).case_count == 2
+
+
+def test_datamorphisms_of_three_inputs_take_every_sequence_of_other_seed_cases():
+    functions = [(lambda x, y, z: 100 * x + 10 * y + z, 3)]
+    combination = combine(functions, [1, 2, 3, 4], "firstOrderMutantComplete")
+    assert combination.estimate == combination.case_count == 4 * 3 * 2
+    assert 432 in list_new_values(combination)
+    row = combination.tests.input.x.tolist().index(432)
+    assert combination.chain(int(combination.tests.ids[row])) == ["d0(2, 1)"]
+    assert combination.tests.origins[row].tolist() == [3, 2, 1]
+    drawn = combine(functions, [1, 2, 3, 4], "firstOrderMutantComplete", budget=23)
+    assert drawn.case_count == 23
+    assert set(list_new_values(drawn)) < set(list_new_values(combination))
+    assert combine(functions, [1, 2], "firstOrderMutantComplete").case_count == 0
 
 
 def test_a_duplicate_leads_on():
@@ -154,18 +221,18 @@ def assert_lineage(combination, functions, chains):
         assert values[case_id] == function(*(values[origin] for origin in origins[:arity]))
         words = combination.chain(case_id)
         assert tuple(int(word[1:].partition("(")[0]) for word in words) in chains
-        seeds, _, _ = combination.cases.read_chains(
+        ((seed, _),) = combination.cases.read_chains(
             combination.derivations.states[combination.tests.rows_of(np.array([case_id]))]
         )
-        value = combination.cases.tests.input.x.tolist()[seeds[0]]
-        # the second argument is a seed case, which may have been left out if the case can be made without it
+        value = combination.cases.tests.input.x.tolist()[seed]
+        # the other arguments may be seed cases that were left out because the case can be made without them
         for word in words:
-            step, _, partner = word[1:].rstrip(")").partition("(")
-            value = functions[int(step)][0](*([value] if not partner else [value, seed_values[int(partner)]]))
+            step, _, partners = word[1:].rstrip(")").partition("(")
+            value = functions[int(step)][0](value, *(seed_values[int(id)] for id in partners.split(", ") if id))
         assert value == values[case_id]
 
 
-@pytest.mark.parametrize("weights", [(1,), (1, 1, 1), (1, 3, 1), (3, 3), (1, 0, 1), (1, 1, 4, 4)])
+@pytest.mark.parametrize("weights", [(1,), (1, 1, 1), (1, 3, 1), (3, 3), (1, 0, 1), (1, 1, 4, 4), (6, 1, 3)])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_rank_is_another_chain(strategy, weights):
     rule = RULES[strategy](weights, 2 if strategy == "kOrderComplete" else None)

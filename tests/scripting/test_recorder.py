@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import datamorphic as dm
+from datamorphic.errors import ScriptError
 from datamorphic.scripting.grammar import parse_script
 from datamorphic.scripting.recorder import HEADER
 
@@ -122,6 +123,55 @@ def test_scripts_record_themselves(tmp_path):
     dm.play(tmp_path / "a.scr", "Box 1")
     assert (tmp_path / "part.scr").read_text() == "//Recorded by datamorphic\nmakeMutant([upward])\nclean()\n"
     assert (tmp_path / "same.scr").read_text() == (tmp_path / "part.scr").read_text()
+
+
+def test_a_script_plays_what_it_recorded(tmp_path):
+    (tmp_path / "a.scr").write_text(
+        "makeSeed([RandomValue20])\nstartRecording()\nmakeMutant([upward])\nanalyse([saveStatistics])\nstopRecording(part.scr)\n"
+        "repeat(2)\nplayTestScript(part.scr)\nendRepeat()\ndisplayMessage(ready)\n"
+    )
+    (tmp_path / "b.scr").write_text(
+        "makeSeed([RandomValue20])\n"
+        + 3 * "makeMutant([upward])\nanalyse([saveStatistics])\n"
+        + "displayMessage(ready)\n"
+    )
+    for _ in range(2):  # the second time, the recording is there before
+        result = dm.play(tmp_path / "a.scr", "Box 1")
+        plain = dm.play(tmp_path / "b.scr", "Box 1")
+        assert_same(result.tests, plain.tests)
+        assert result.pool.statistics == plain.pool.statistics
+        assert result.commands == result.total_commands == plain.commands + 2  # the recording is started and stopped
+    with pytest.raises(ScriptError, match="No test system is loaded"):
+        dm.play(tmp_path / "part.scr")
+
+
+def test_a_recording_leaves_the_state_of_its_commands(tmp_path):
+    (tmp_path / "a.scr").write_text(
+        "startRecording()\nloadTestSpec(Sin 2)\nmakeSeed([RandomValue5])\nstopRecording(part.scr)\n"
+        "loadTestSpec(Box 1)\nplayTestScript(part.scr)\nrandomWalkExplore([ALL];5;5)\nsaveTestScript(whole.scr)\n"
+    )
+    result = dm.play(tmp_path / "a.scr", "Box 2")
+    assert result.pool.spec == "Sin 2"
+    assert "playTestScript" not in (tmp_path / "whole.scr").read_text()
+
+
+def test_a_script_plays_only_recordings_that_it_wrote_before(tmp_path, monkeypatch):
+    monkeypatch.setattr("datamorphic.scripting.player.MAX_COMMANDS", 500)
+    (tmp_path / "early.scr").write_text("playTestScript(part.scr)\nstartRecording()\nstopRecording(part.scr)\n")
+    with pytest.raises(ScriptError, match=r"There is no file 'part\.scr'"):
+        dm.play(tmp_path / "early.scr", "Box 1")
+    (tmp_path / "mixed.scr").write_text(
+        "startRecording()\nclean()\nstopRecording(part.scr)\nsaveMessage(part.scr;playTestScript(part.scr))\n"
+        "playTestScript(part.scr)\n"
+    )
+    with pytest.raises(ScriptError, match=r"There is no file 'part\.scr'"):
+        dm.play(tmp_path / "mixed.scr", "Box 1")
+    (tmp_path / "growing.scr").write_text(
+        "startRecording()\nclean()\nstopRecording(part.scr)\nrepeat(30)\nstartRecording()\nplayTestScript(part.scr)\n"
+        "playTestScript(part.scr)\nstopRecording(part.scr)\nendRepeat()\n"
+    )
+    with pytest.raises(ScriptError, match="More than 500 commands were run"):
+        dm.play(tmp_path / "growing.scr", "Box 1")
 
 
 def test_a_model_that_was_started_before_is_started_again(tmp_path):

@@ -19,7 +19,14 @@ EXTRAS = {
     **dict.fromkeys(("dask", "distributed"), "dask"),
     **dict.fromkeys(("fsspec", "psycopg"), "postgres"),
     **dict.fromkeys(("axe_playwright_python", "onnx", "playwright", "pyrosm", "skl2onnx"), "dev"),
-    **{"httpx": "systems", "jpype": "weka", "mlflow": "mlflow", "nicegui": "web", "onnxruntime": "onnx"},
+    **{
+        "coverage": "coverage",
+        "httpx": "systems",
+        "jpype": "weka",
+        "mlflow": "mlflow",
+        "nicegui": "web",
+        "onnxruntime": "onnx",
+    },
     **{"skops": "skops", "osmium": "routes", "tantivy": "search", "valhalla": "routes", "yaml": "yaml"},
 }
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import datamorphic as dm
-from datamorphic.errors import ArgumentError, SystemFailed, TestSystemError
+from datamorphic.errors import ArgumentError, SystemFailed
 from datamorphic.morphisms.cases import Correctness
 from datamorphic.runs.store import Store
 from datamorphic.synthesis.combination import run as runner
@@ -228,12 +228,33 @@ def test_binary_datamorphisms_take_every_other_seed_case():
     assert combination.tests.origins[3].tolist() == [0, 1]
 
 
-def test_datamorphisms_of_more_cases_are_left_out():
+def test_datamorphisms_of_three_cases_are_combined_too():
     combination = combine("firstOrderMutantComplete", datamorphisms=None)
-    assert "three_in_one" not in combination.datamorphisms
-    assert any("three_in_one" in note for note in combination.notes)
-    with pytest.raises(TestSystemError, match="takes 3 cases"):
-        combine(datamorphisms=["three_in_one"])
+    assert "three_in_one" in combination.datamorphisms
+    combination = combine("firstOrderMutantComplete", datamorphisms=["three_in_one"])
+    assert combination.estimate == 3 * 2
+    assert combination.tests.input.values.tolist()[3:] == [[7, 10]]  # whatever their order
+    assert combination.tests.origins[3].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("arguments", ["seeds", "cases"])
+def test_violations_of_datamorphisms_of_several_cases_are_shortened(arguments, tmp_path):
+    class Sums(Numbers):
+        @dm.metamorphism(of="three_in_one")
+        def stays_small(self, cases, first, second, third):
+            return (cases.output == first.output) & (cases.input.x < 9)
+
+    options = {"datamorphisms": ["doubled", "three_in_one"], "arguments": arguments, "store": tmp_path / "runs"}
+    combination = dm.combine(Sums, "combinatorialComplete", progress=False, **options)
+    assert "stays_small" in combination.violated
+    violations = combination.violations
+    assert {"three_in_one"} >= {group.chain for group in combination.groups if group.is_searched} - {
+        "doubled > three_in_one"
+    }
+    assert all(len(chain.split(", ")) == 2 for chain in violations["shortest"])
+    again = dm.combine(Sums, "combinatorialComplete", progress=False, **options)
+    assert again.recurring, "stored with all their arguments"
+    assert again.tally.retried_failures == (len(again.recurring), 0)
 
 
 def test_the_filter_of_a_datamorphism_ends_chains():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -129,8 +129,12 @@ def measure(
     file: SetFile,
     metric: Annotated[
         list[str] | None,
-        opt.option("NAME", "A metric of the set, such as label_balance, or one of the test system. Repeatable."),
+        opt.option(
+            "NAME",
+            "A metric of the set, such as label_balance or line_coverage, or one of the test system. Repeatable.",
+        ),
     ] = None,
+    code: opt.Code = None,
     runs: Annotated[
         int | None, opt.option("N", "How often the system was executed. The default is the number of outputs.", min=0)
     ] = None,
@@ -147,8 +151,9 @@ def measure(
     """Print the statistics of a test set: size, distances, correctness, failures and metrics.
 
     Examples: datamorphic cases measure tests.tcs --runs 3586; datamorphic cases measure tests.csv --system my_tests:Loans
-    --metric label_balance
+    --metric label_balance; datamorphic cases measure tests.csv --system my_tests:Loans --metric line_coverage --code loans.py
     """
+    from ..core.parsing import parse_names
     from ..morphisms.case_statistics import compute_statistics
     from ..morphisms.invocation import invoke
 
@@ -158,7 +163,12 @@ def measure(
         tests = select_by_conditions(tests, where)
         statistics = compute_statistics(tests, runs, system=test_system, name=file.name)
         owner = choose_system(test_system, tests)
-        metrics = {name: invoke(owner, name, tests, kind="set_metric").answer for name in metric or ()}
+        words: dict[str, Any] = {
+            "kind": "set_metric",
+            "code": None if code is None else parse_names(code, "--code"),
+            "progress": False,
+        }
+        metrics = {name: invoke(owner, name, tests, **words).answer for name in metric or ()}
     if as_json:
         print_json(statistics.document() | {"metrics": metrics})
     else:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from .._lazy import pd
 from ..core.capability import get_capability
+from ..core.parsing import parse_names
 from ..morphisms.case_files import is_case_file
 from ..morphisms.cases import TestSet
 from ..morphisms.system import TestSystem, has_morphisms
@@ -31,6 +32,7 @@ class OptimiseCommand(SetCommand):
             *super().list_inputs(),
             ("tests", Annotated[str | None, opt.option("FILE", tests_help)], None),
             ("tree", Annotated[str | None, opt.option("MODEL", tree_help)], None),
+            ("code", opt.Code, None),
         ]
 
     def collect_inputs(self, values: dict[str, Any]) -> dict[str, Any]:
@@ -45,7 +47,8 @@ class OptimiseCommand(SetCommand):
         tree = None if words.get("tree") is None else load_named_tree_model(words["tree"], trust)
         frame = None if isinstance(tests, TestSet) else tests
         space = load_space(words.get("space"), frame, words.get("target"), system, wrap_options)
-        return {"model": system, "tests": tests, "tree": tree, "space": space, **wrap_options}
+        code = parse_names(words["code"], "--code") if "code" in words else None
+        return {"model": system, "tests": tests, "tree": tree, "code": code, "space": space, **wrap_options}
 
 
 def _load_tests(text: str, system: object) -> TestSet | pd.DataFrame:

@@ -47,6 +47,14 @@ Json = Annotated[bool, flag("--json", "Print one JSON document on stdout and not
 DataArgument = Annotated[str | None, argument("DATA", "Real inputs: a CSV or Parquet file, or data:NAME (data:iris).")]
 Subject = Annotated[str | None, option("NAME", 'A built-in classifier instead of MODEL, e.g. "Box 1".')]
 Data = Annotated[str | None, option("DATA", "The same as the argument DATA.")]
+Code = Annotated[
+    str | None,
+    option(
+        "NAMES",
+        "What line_coverage and branch_coverage count: Python files, modules or module:function, separated by commas. The "
+        "default is the file of the function that is queried.",
+    ),
+]
 Target = Annotated[str | None, option("COL", "The column of DATA that holds the label.")]
 Timeout = Annotated[float | None, option("SECONDS", "Seconds to wait for an answer before it counts as hanging.")]
 Trust = Annotated[

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._typing import EngineLike
+from .._typing import CodeLike, EngineLike
 from ..errors import DataError, TestSystemError
 from ..runs.driver import CallCounter
 from ..runs.flow import Budget
+from ..systems.code_recorder import CODE_METRICS
 from . import stock
 from .case_statistics import compute_statistics, list_failures, measure_distances
 from .cases import TestSet
+from .code_coverage import measure_code_coverage
 from .morphism import Morphism, normalise_name
 from .system import TestSystem, judge_verdicts
 
@@ -30,6 +32,8 @@ STOCK_FUNCTIONS: dict[str, dict[str, Callable[[TestSet], Any]]] = {
     "set_filter": {"drop_duplicates": TestSet.drop_duplicates},
     "analyser": {"statistics": compute_statistics, "failures": list_failures, "distances": measure_distances},
 }
+STOCK_NAMES = {kind: list(functions) for kind, functions in STOCK_FUNCTIONS.items()}
+STOCK_NAMES["set_metric"] += CODE_METRICS  # which query the system
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,12 +61,14 @@ def invoke(
     budget: Budget | str | float | None = None,
     timeout: float | None = None,
     progress: bool | None = None,
+    code: CodeLike | None = None,
 ) -> Invocation:
     """Invoke a morphism of a test system on a test set.
 
     A seed maker adds seed cases (`n`, if it takes a number). A datamorphism adds new cases made from all cases; if it takes
     several, the others are cases of the set drawn with `seed`. Filters leave cases out. The executor gives outputs. A
-    metamorphism gives the correctness as it alone judges it. Metrics and analysers give a value.
+    metamorphism gives the correctness as it alone judges it. Metrics and analysers give a value. `code` is what the metrics
+    ``line_coverage`` and ``branch_coverage`` count, as in `optimise`.
     """
     morphism = _find(system, name, kind)
     if isinstance(morphism, Morphism):
@@ -78,6 +84,13 @@ def invoke(
             f"The {actual_kind} {actual_name!r} needs test cases. Give a test set, or a file on the command line."
         )
     answer: Any = None
+    settings: dict[str, Any] = {"engine": engine, "budget": budget, "timeout": timeout, "progress": progress}
+    if actual_name in CODE_METRICS and not isinstance(morphism, Morphism):
+        tally = CallCounter()
+        answer = measure_code_coverage(
+            actual_name, system.sut, tests, owner=system.name, code=code, tally=tally, **settings
+        )
+        return Invocation(name=actual_name, kind=actual_kind, tests=tests, answer=answer, tally=tally)
     if not isinstance(morphism, Morphism):
         answer = STOCK_FUNCTIONS[actual_kind][actual_name](tests)
     elif actual_kind == "datamorphism":
@@ -86,7 +99,7 @@ def invoke(
         return Invocation(name=actual_name, kind=actual_kind, tests=all_cases, changed=len(new_cases) > 0)
     elif actual_kind == "executor":
         tally = CallCounter()
-        tests = system.execute(tests, engine=engine, budget=budget, timeout=timeout, progress=progress, tally=tally)
+        tests = system.execute(tests, tally=tally, **settings)
         return Invocation(name=actual_name, kind=actual_kind, tests=tests, changed=True, tally=tally)
     elif actual_kind == "metamorphism":
         if tests.outputs is None:
@@ -111,15 +124,12 @@ def _find(system: TestSystem, name: str, kind: str | None) -> Morphism | tuple[s
     try:
         return system.find_by_name(name, kind)
     except TestSystemError as error:
-        for stock_kind, functions in STOCK_FUNCTIONS.items():
+        for stock_kind, functions in STOCK_NAMES.items():
             for stock_name in functions:
                 if normalise_name(stock_name) == normalise_name(name) and kind in (None, stock_kind):
                     return stock_name, stock_kind
         stock_names = [
-            known
-            for stock_kind, functions in STOCK_FUNCTIONS.items()
-            for known in functions
-            if kind in (None, stock_kind)
+            known for stock_kind, functions in STOCK_NAMES.items() for known in functions if kind in (None, stock_kind)
         ]
         hint = f" Every test set also has {', '.join(stock_names)}." if stock_names else ""
         raise TestSystemError(f"{error}{hint}") from None

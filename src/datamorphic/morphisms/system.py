@@ -132,7 +132,10 @@ class TestSystem:
             distance = None  # a metric of test cases with that name
         if distance is not None and not callable(distance):
             raise TestSystemError(f"{name}.distance must be a function of two frames. It is {distance!r}.")
-        return cls(str(name), morphisms, space=space, distance=distance)
+        system = cls(str(name), morphisms, space=space, distance=distance)
+        if system.sut is not None:
+            system.sut.code = getattr(instance, "code", None)
+        return system
 
     def _verify(self) -> None:
         """Raise `TestSystemError` if an option of a mark is invalid."""

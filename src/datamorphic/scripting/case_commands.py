@@ -15,6 +15,7 @@ from .._validation import check_types
 from ..errors import DataError, TestSystemError
 from ..morphisms.case_columns import Correctness, make_missing_outputs
 from ..morphisms.cases import TestSet, Verdict
+from ..morphisms.code_coverage import measure_code_coverage
 from ..morphisms.stock import label_balance, mean_nearest_distance, std_nearest_distance, thin_out, too_close
 from ..morphisms.system import TestSystem, judge_verdicts
 from ..morphisms.text_values import decode_texts, encode_texts, to_text
@@ -23,6 +24,7 @@ from ..runs.flow import ask
 from ..space.hashing import count_different_rows
 from ..space.outputs import Outputs
 from ..space.points import Points
+from ..systems.code_recorder import CODE_METRICS
 from . import names
 from .commands import ALL
 from .names import ScriptName
@@ -139,6 +141,12 @@ class CaseCommands(PoolState):
                 value = self.system.find("set_metric", metric.name).evaluate_set(self.tests)
             elif metric.name == "LabelBalance":
                 value = label_balance(self.tests)
+            elif metric.name in CODE_METRICS:
+                tally = CallCounter()
+                value = measure_code_coverage(
+                    metric.name, self._executor, self.tests, owner=self.system.name, drive=self.drive, tally=tally
+                )
+                self._count(tally, tally.runs)
             else:
                 measure = mean_nearest_distance if metric.name == "AvgDistance" else std_nearest_distance
                 value = measure(self.tests, scaled=False)

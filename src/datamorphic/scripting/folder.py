@@ -76,16 +76,17 @@ class ScriptFolder:
             raise UsageError(f"{text!r} is not a regular file. Name a file, not a folder or a device.")
         return path
 
-    def find_target(self, text: str, base: str = "", *, holds_messages: bool = False) -> Path:
+    def find_target(self, text: str, base: str = "", *, holds_messages: bool = False, is_page: bool = False) -> Path:
         """Return the path of a file that can be written; a file that `holds_messages` needs a suffix.
 
-        A test set may have none, as in Morphy. A message may not: a file without a suffix may be run as a program.
+        A test set may have none, as in Morphy. A message may not: a file without a suffix may be run as a program. Only the
+        pool itself names a page, whose content is not of the script.
         """
         path = self.resolve(text, base)
         if path == self.root or (path.exists() and not path.is_file()):
             raise UsageError(f"{text!r} is not a file that can be written.")
         may_lack_suffix = not holds_messages and not path.name.startswith(".")
-        if path.suffix.lower() not in WRITTEN_SUFFIXES and (path.suffix or not may_lack_suffix):
+        if not is_page and path.suffix.lower() not in WRITTEN_SUFFIXES and (path.suffix or not may_lack_suffix):
             raise UsageError(
                 f"Scripts and pools do not write {text!r}. Choose a name that ends in {', '.join(WRITTEN_SUFFIXES)}."
             )

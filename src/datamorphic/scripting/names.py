@@ -15,6 +15,7 @@ from .._text import suggest_name
 from ..errors import TestSystemError
 from ..morphisms.morphism import normalise_name
 from ..morphisms.system import TestSystem
+from ..systems.code_recorder import CODE_METRICS
 from .commands import ALL, MAX_COUNT
 
 RESET, STATISTICS, VIEW, HEAD, NEW_LINE = (
@@ -25,11 +26,12 @@ RESET, STATISTICS, VIEW, HEAD, NEW_LINE = (
     "saveMessageNL",
 )
 STOP = "stop_Invoker"
+TIME, PLOT, PLOT_MUTANTS = "getTime", "visualiseAll", "visualiseMutants"
 #: the names that every test system has, by kind of morphism
 PROVIDED_NAMES: dict[str, tuple[str, ...]] = {
     "seed_maker": (RESET,),
-    "analyser": (STATISTICS, VIEW, HEAD, NEW_LINE, STOP, "getTime", "visualiseAll", "visualiseMutants"),
-    "set_metric": ("AvgDistance", "StdDistance", "LabelBalance"),
+    "analyser": (STATISTICS, VIEW, HEAD, NEW_LINE, STOP, TIME, PLOT, PLOT_MUTANTS),
+    "set_metric": ("AvgDistance", "StdDistance", "LabelBalance", *CODE_METRICS),
     "set_filter": ("sparse", "dropDuplicates"),
     "case_filter": ("TooClose",),
 }
@@ -51,6 +53,7 @@ FITNESS_NAMES = {
     "leaf_coverage": "leaf_coverage",
     "mutation_score": "mutation_score",
     "label_balance": "label_balance",
+    **{name: name for name in CODE_METRICS},
 }
 #: names with a number in them, by kind of morphism
 NUMBERED_NAMES = {

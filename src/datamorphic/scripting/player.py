@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from ..core.execute import Execution
 from ..errors import Interrupted, OutOfBudget, ScriptError, SystemFailed, UsageError
 from ..runs.interrupts import Interrupts
 from ..runs.progress import Progress
+from .folder import read_script
 from .formatter import format_call
 from .pool import TestPool
-from .structure import Repetition, Statement, Step
-from .validation import ScriptPlan
+from .structure import Repetition, Statement, Step, StepBuilder
+from .validation import MAX_COMMANDS, ScriptPlan
 
 MAX_CALL_CHARACTERS = 60  # that are shown
 
@@ -44,11 +46,23 @@ class ScriptPlayer:
                     self._play_steps(step.steps)
             elif step.command.name == "playTestScript":
                 path = self.pool.folder.find_file(str(step.values[0]), self.pool.script_folder)
-                self._play_steps(self.plan.scripts[path])
+                self._play_steps(self.plan.scripts[path] if path in self.plan.scripts else self._read_recording(path))
             else:
                 self._run(step)
 
+    def _read_recording(self, path: Path) -> list[Step]:
+        """Return the commands that the script itself has recorded, none of which plays or repeats others."""
+        builder = StepBuilder(self.pool.folder.to_text(path))
+        read_script(path, builder.file, builder.add)
+        steps = builder.finish()
+        self.plan.commands += len(steps)
+        return steps
+
     def _run(self, statement: Statement) -> None:
+        if self.command_count >= MAX_COMMANDS:
+            raise statement.fail(
+                f"More than {MAX_COMMANDS:,} commands were run, with those that the script recorded. Play less often."
+            )
         if self._interrupts.is_stopped():
             raise Interrupted("interrupted")
         share = 1 / max(1, self.plan.commands)

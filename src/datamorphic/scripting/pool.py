@@ -6,17 +6,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .._text import format_short, quote_formula
+from .._clock import read_clock
+from .._text import format_short, pluralise, quote_formula
 from .._validation import check_types, validate_integer, validate_seed
 from ..exploration.front import Front
 from ..exploration.options import DEFAULT_HALVINGS, WalkOptions
 from ..exploration.run import run_exploration
+from ..morphisms.case_columns import CaseKind
 from ..morphisms.case_files import CSV_SUFFIXES
 from ..morphisms.case_statistics import compute_statistics
 from ..morphisms.subject import SubjectUnderTest
 from ..morphisms.system import TestSystem
+from ..reporting.html import write_page
 from . import names
 from .call_commands import CallCommands
+from .plots import MAX_PLOTS, PLOTS_FILE, build_plot, build_plots_page
 from .pool_state import command, to_list
 from .statistics_file import format_figures, format_heading, to_figures
 
@@ -56,6 +60,8 @@ class TestPool(CallCommands):
         The figures of all explorations.
     statistics : list of dict
         What `saveStatistics` saved, by the names of Morphy's columns.
+    times : list of dict
+        What `getTime` noted: the seconds since the pool was made, and the runs and cases until then.
     measures, judgements : list of dict
         What metrics measured, and how metamorphisms judged.
     messages, files : list
@@ -169,6 +175,35 @@ class TestPool(CallCommands):
             figures = to_figures(compute_statistics(self.tests, self.runs))
             cells = [f"{name} {format_short(value)}" for name, value in figures.items() if value is not None]
             self._say(", ".join(cells))
+        elif name == names.TIME:
+            self._note_time()
+        elif name in (names.PLOT, names.PLOT_MUTANTS):
+            self._plot(name)
+
+    def _note_time(self) -> None:
+        """Note the time since the pool was made, and show it."""
+        seconds = read_clock() - self._started_at
+        earlier = self.times[-1]["seconds"] if self.times else 0.0
+        self.times.append({"seconds": seconds, "runs": self.runs, "cases": len(self.tests)})
+        self._say(
+            f"{names.TIME}: {seconds:.3f} s, {seconds - earlier:.3f} s more than before; {pluralise(self.runs, 'run')}, "
+            f"{pluralise(len(self.tests), 'case')}"
+        )
+
+    def _plot(self, name: str) -> None:
+        """Add a plot of the cases to the page of plots."""
+        path = self.folder.find_target(PLOTS_FILE, self.file_folder, is_page=True)
+        plots = self._plots.get(path, ())
+        if len(plots) == MAX_PLOTS:
+            self._say(f"{name}: {PLOTS_FILE} has {MAX_PLOTS} plots already, so this one is left out.")
+            return
+        tests = self.tests
+        if name == names.PLOT_MUTANTS:
+            tests = tests.filter(tests.kinds == CaseKind.MUTANT)
+        plots = (*plots, build_plot(tests, len(plots) + 1, name))
+        write_page(build_plots_page(self.source.spec, plots), path)
+        self._plots[path] = plots
+        self._note_file(path)
 
     # -- messages and files --------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
+from .._clock import read_clock
 from .._files import append_to_file, write_file
 from .._text import pluralise
 from .._typing import EngineLike
@@ -22,6 +23,7 @@ from ..morphisms.morphism import ARGUMENT_LIMITS, Morphism
 from ..morphisms.stock import derive
 from ..morphisms.subject import build_subject
 from ..morphisms.system import TestSystem
+from ..reporting.document import Section
 from ..runs.driver import CallCounter, Driver, FlowDriver
 from ..runs.engine_base import Engine
 from ..runs.engines import PersistentEngine, make_engine, needs_processes
@@ -50,7 +52,7 @@ STATE_FIELDS = (
     "_executor",
     "_model",
 )
-LIST_FIELDS = ("explorations", "statistics", "measures", "judgements")
+LIST_FIELDS = ("explorations", "statistics", "measures", "judgements", "times")
 #: commands that are not recorded: they steer the recording itself
 UNRECORDED_COMMANDS = ("startRecording", "stopRecording", "saveTestScript", "setTestScriptPath")
 
@@ -128,6 +130,9 @@ class PoolState:
         self.measures: list[dict[str, Any]] = []
         self.judgements: list[dict[str, Any]] = []
         self.messages: list[str] = []
+        self.times: list[dict[str, float]] = []
+        self._started_at = read_clock()
+        self._plots: dict[Path, tuple[Section, ...]] = {}
         self.files: list[Path] = []
         self.history: list[Call] = []
         self.script_folder = self.file_folder = ""

@@ -90,7 +90,7 @@ class ScriptResult(Result):
     def document(self) -> dict[str, Any]:
         """Return the figures of the script as a JSON-serialisable dict, without the cases."""
         pool, tests = self.pool, self.tests
-        names = ("runs", "calls", "explorations", "statistics", "measures", "judgements", "messages")
+        names = ("runs", "calls", "explorations", "statistics", "measures", "judgements", "times", "messages")
         return self._collect(
             *("script", "seed", "commands", "total_commands", "interrupted", "violations", "files", "notes", "seconds"),
             *("complete", "unfinished"),

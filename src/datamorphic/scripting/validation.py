@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from .._files import to_local_path
 from .._text import pluralise, suggest_name
@@ -17,7 +18,19 @@ from ..morphisms.case_files import validate_suffix
 from .call_options import CALL_OPTIONS, OPTION_CLASSES, parse_options
 from .commands import ParameterKind
 from .folder import ScriptFolder, read_script
-from .names import DEFAULT_STATISTICS_FILE, HEAD, NEW_LINE, OPTION_MORPHISMS, STATISTICS, STOP, NameBook, ScriptName
+from .names import (
+    DEFAULT_STATISTICS_FILE,
+    HEAD,
+    NEW_LINE,
+    OPTION_MORPHISMS,
+    PLOT,
+    PLOT_MUTANTS,
+    STATISTICS,
+    STOP,
+    NameBook,
+    ScriptName,
+)
+from .plots import PLOTS_FILE
 from .specs import ScriptSystem, SpecMap
 from .structure import Repetition, Statement, Step, StepBuilder
 
@@ -41,6 +54,7 @@ class _ScriptState:
     script_folder: str = ""
     file_folder: str = ""
     statistics_file: str | None = None  # None before a message was saved
+    recorded_from: _ScriptState | None = None  # the state in which the recording was started
 
 
 @dataclass(kw_only=True)
@@ -96,10 +110,13 @@ class _Validator:
         self.systems: dict[str | None, ScriptSystem] = {} if system is None else {system.spec: system}
         self.stack: list[Path] = []
         self.total_bytes = 0
+        #: the scripts that commands before have recorded, with what their commands change
+        self.recordings: dict[Path, dict[str, Any]] = {}
         self.checked_scripts: dict[tuple[Path, _ScriptState, int], tuple[int, _ScriptState]] = {}
         self.checked_repetitions: dict[tuple[int, _ScriptState, int], tuple[int, _ScriptState]] = {}
 
     def run(self, path: Path, state: _ScriptState) -> None:
+        self.start = state
         self.plan.commands, _ = self.check_script(path, state)
 
     def check_script(self, path: Path, state: _ScriptState) -> tuple[int, _ScriptState]:
@@ -159,6 +176,8 @@ class _Validator:
         name = statement.command.name
         if name == "playTestScript":
             return self.check_play(statement, state)
+        if name == "startRecording":
+            state = replace(state, recorded_from=replace(state, recorded_from=None))
         if name in CALL_OPTIONS:
             self.check_options(statement, state)
         else:
@@ -189,11 +208,19 @@ class _Validator:
             self.check_feature(text, state)
         if parameter.kind is ParameterKind.FOLDER:
             folder = self.folder.find_folder(text)
-            is_script_path = statement.command.name == "setTestScriptPath"
-            return replace(state, **{"script_folder" if is_script_path else "file_folder": folder})
+            if statement.command.name == "setTestScriptPath":
+                return replace(state, script_folder=folder)
+            return replace(state, file_folder=folder)
         if statement.command.name == "saveTestResult":
             validate_suffix(text)
-        return self.check_file(parameter.kind, text, state)
+        state = self.check_file(parameter.kind, text, state)
+        if statement.command.name in ("stopRecording", "saveTestScript"):
+            start = state.recorded_from or self.start
+            fields = ("system", "model", "file_folder", "statistics_file")
+            self.recordings[self.folder.resolve(text, state.file_folder)] = {
+                name: getattr(state, name) for name in fields if getattr(state, name) != getattr(start, name)
+            }
+        return state
 
     def check_feature(self, name: str, state: _ScriptState) -> None:
         """Raise if a test system with a declared space has no such feature."""
@@ -221,6 +248,9 @@ class _Validator:
     def check_play(self, statement: Statement, state: _ScriptState) -> tuple[int, _ScriptState]:
         text = str(statement.values[0])
         try:
+            path = self.folder.resolve(text, state.script_folder)
+            if path in self.recordings:  # the player reads it when it is written
+                return 0, replace(state, **self.recordings[path])
             path = self.folder.find_file(text, state.script_folder)
         except DatamorphicError as error:
             raise statement.fail(str(error), 0) from None
@@ -266,6 +296,8 @@ class _Validator:
                     if file is None:
                         file, base = DEFAULT_STATISTICS_FILE, state.file_folder
                     self.add_output(statement, file, base)
+                elif entry.name in (PLOT, PLOT_MUTANTS):
+                    self.plan.outputs.add(self.folder.find_target(PLOTS_FILE, state.file_folder, is_page=True))
                 elif entry.name == STOP:
                     state = replace(state, model=None)
                 elif entry.name in book.models:
@@ -294,6 +326,7 @@ class _Validator:
                 self.plan.inputs.add(self.folder.find_file(text, state.file_folder))
         elif kind in (ParameterKind.OUTPUT_FILE, ParameterKind.APPENDED_FILE):
             path = self.add_output(None, text, state.file_folder, kind is ParameterKind.APPENDED_FILE)
+            self.recordings.pop(path, None)  # it holds something else now
             if kind is ParameterKind.APPENDED_FILE:
                 return replace(state, statistics_file=self.folder.to_text(path))
         return state

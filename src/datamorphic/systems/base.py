@@ -58,6 +58,8 @@ class Executor:
         The number of rows per query: enough to be fast, few enough to be shared among workers.
     far : bool
         Whether reaching the system takes time, so that small batches should be sent together.
+    code : object
+        Where its source is, if it is not in the file of the function that is queried: see `CodeRecorder`.
     """
 
     name: str = "system"
@@ -66,6 +68,7 @@ class Executor:
     score_kind: ScoreKind | None = None
     batch_rows: int = 10_000
     far: bool = False
+    code: object = None
     hint: str = ""  # how to wrap it, if it was tried and gave no answer
     call_note: str = ""  # how it is called, if not in the form it was fitted with
 

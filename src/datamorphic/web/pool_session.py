@@ -44,7 +44,7 @@ DATA_ROWS = "DataRows"  # the seed maker with the rows of the data of a model
 #: the kinds of morphisms that a page lists
 LISTED_KINDS = ("seed_maker", "datamorphism", "metamorphism", "case_filter", "set_filter", "set_metric", "analyser")
 _NOTHING = {"cases": 0, "executed": 0, "runs": 0, "explorations": 0, "files": 0}
-#: provided names that do nothing here
+#: provided names that the page has no use for: it shows times and plots itself
 UNLISTED_NAMES = ("getTime", "visualiseAll", "visualiseMutants")
 
 #: writes an event: its kind and its data

@@ -4,7 +4,9 @@ A chain is a sequence of datamorphisms, applied to a seed case from left to righ
 a chain of that strategy, so that the chains of each length can be made from those that are one shorter.
 
 A unary datamorphism can be applied in one way, a binary one in as many ways as there are other seed cases for its second
-argument. These numbers are the weights of the datamorphisms; chains that differ in a second argument are different.
+argument, and one of more inputs in as many ways as there are sequences of other seed cases. These numbers are the weights of
+the datamorphisms; chains that differ in another argument are different. If all arguments may be new cases, the chains are the
+paths of a tree, a *composition*.
 """
 
 from __future__ import annotations
@@ -12,7 +14,9 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,6 +34,7 @@ Ranks = npt.NDArray[Any]  # int64, or Python's integers where there are more cha
 NO_STEP = -1  # in a matrix of chains: the chain has ended
 MAX_INT64 = 2**63 - 1
 MAX_ORDER = 100  # longer chains could only be sampled, and their number has thousands of digits
+MAX_COMPOSITIONS = 10**100  # the numbers of larger ones have thousands of digits
 LARGEST_EXACT_SIZE = 10**15  # larger numbers of chains are written as powers of ten
 
 
@@ -67,9 +72,13 @@ class ChainRule(ABC):
     def unrank(self, ranks: Ranks) -> tuple[Integers, Integers]:
         """Return the chains with these ranks, from 0 to `count` - 1, one per row.
 
-        The first matrix has the datamorphisms, NO_STEP after the end. The second has the number of the second argument
-        among the other seed cases; 0 where there is none.
+        The first matrix has the datamorphisms, NO_STEP after the end. The second has the number of the other arguments
+        among all sequences of other seed cases; 0 where there is none.
         """
+
+    @abstractmethod
+    def count_compositions(self, seed_count: int, arities: Sequence[int]) -> int:
+        """Return the number of compositions that are new cases, for datamorphisms of so many inputs."""
 
     def has_next(self, futures: Integers) -> Mask:
         """Return which chains with these futures can be continued."""
@@ -105,6 +114,13 @@ class BoundedSequences(ChainRule):
     def advance(self, futures: Integers, step: int) -> Integers:
         """Return the futures of chains after one more datamorphism."""
         return futures
+
+    def count_compositions(self, seed_count: int, arities: Sequence[int]) -> int:
+        """Return the number of trees up to a height."""
+        total = seed_count
+        for _ in range(self.max_length):
+            total = seed_count + _count_sequences(total, arities)
+        return total - seed_count
 
     def unrank(self, ranks: Ranks) -> tuple[Integers, Integers]:
         """Return the chains with these ranks: shorter ones first, then as numbers with one digit per step."""
@@ -153,6 +169,13 @@ class OrderedSubsets(ChainRule):
     def advance(self, futures: Integers, step: int) -> Integers:
         """Return the number of the first datamorphism that may follow."""
         return np.full(len(futures), step + 1, dtype=np.int64)
+
+    def count_compositions(self, seed_count: int, arities: Sequence[int]) -> int:
+        """Return the number of trees; the arguments of a datamorphism are cases of those declared before it."""
+        total = seed_count
+        for arity in arities:
+            total += _count_sequences(total, [arity])
+        return total - seed_count
 
     def unrank(self, ranks: Ranks) -> tuple[Integers, Integers]:
         """Return the chains with these ranks: one digit per datamorphism says whether, and how, it is applied."""
@@ -203,35 +226,45 @@ class Permutations(ChainRule):
         """Return the futures of chains after one more datamorphism."""
         return futures | (1 << step)
 
+    def count_compositions(self, seed_count: int, arities: Sequence[int]) -> int:
+        """Return the number of trees; the arguments of a datamorphism are cases of all others."""
+
+        @cache
+        def count(left: tuple[int, ...]) -> int:
+            total = seed_count
+            for arity in set(left):
+                place = left.index(arity)
+                total += left.count(arity) * _count_sequences(count(left[:place] + left[place + 1 :]), [arity])
+            return total
+
+        return count(tuple(sorted(arities))) - seed_count
+
     def unrank(self, ranks: Ranks) -> tuple[Integers, Integers]:
         """Return the chains with these ranks, step by step.
 
-        The number of ways to continue depends on how many datamorphisms of each weight are left. There are at most two
-        weights: 1 for unary datamorphisms (light), and one for all binary ones (heavy).
+        The number of ways to continue depends on how many datamorphisms of each weight are left.
         """
         steps, choices = self._make_matrices(len(ranks))
-        is_heavy = np.array(self.weights) != 1
-        heavy_weight = max((weight for weight in self.weights if weight != 1), default=1)
+        weights = sorted(set(self.weights))
+        has_weight = np.array([[weight == own_weight for own_weight in self.weights] for weight in weights])
         free = np.ones((len(ranks), len(self.weights)), dtype=bool)
         rest = ranks + 1  # 0 ends a chain
         for place in range(self.max_length):
             rows = np.flatnonzero(rest > 0)
-            heavy_left = (free[rows] & is_heavy).sum(axis=1)
-            for heavy_count in map(int, np.unique(heavy_left)):
-                group = rows[heavy_left == heavy_count]
-                light_count = self.max_length - place - heavy_count
-                after_light = self._count_continuations(light_count - 1, heavy_count, heavy_weight)
-                after_heavy = self._count_continuations(light_count, heavy_count - 1, heavy_weight)
-                number, light_chains = rest[group] - 1, light_count * after_light
-                for heavy in (False, True):
-                    in_part = (number >= light_chains) == heavy
-                    part_rows = group[in_part]
+            left = (free[rows][:, None] & has_weight).sum(axis=2)  # datamorphisms per chain and weight
+            for counts in np.unique(left, axis=0):
+                group = rows[(left == counts).all(axis=1)]
+                number, start = rest[group] - 1, 0
+                for weight, count, is_candidate in zip(weights, counts.tolist(), has_weight, strict=True):
+                    after = self._count_continuations(weights, counts, weight) if count else 0
+                    in_part = (number >= start) & (number < start + count * weight * after)
+                    part_rows, offset = group[in_part], number[in_part] - start
+                    start += count * weight * after
                     if not part_rows.size:
                         continue
-                    ways, after, start = (heavy_weight, after_heavy, light_chains) if heavy else (1, after_light, 0)
-                    index = ((number[in_part] - start) // (ways * after)).astype(np.int64)
-                    offset = (number[in_part] - start) % (ways * after)
-                    candidates = np.cumsum(free[part_rows] & (is_heavy == heavy), axis=1)
+                    index = (offset // (weight * after)).astype(np.int64)
+                    offset = offset % (weight * after)
+                    candidates = np.cumsum(free[part_rows] & is_candidate, axis=1)
                     next_steps = (candidates > index[:, None]).argmax(axis=1)
                     steps[part_rows, place] = next_steps
                     choices[part_rows, place] = (offset // after).astype(np.int64)
@@ -239,11 +272,22 @@ class Permutations(ChainRule):
                     rest[part_rows] = offset % after
         return steps, choices
 
-    def _count_continuations(self, light: int, heavy: int, weight: int) -> int:
-        """Return in how many ways a chain can continue or end with so many datamorphisms left."""
-        if light < 0 or heavy < 0:
-            return 0
-        return Permutations((1,) * light + (weight,) * heavy).count + 1
+    @staticmethod
+    def _count_continuations(weights: list[int], counts: Integers, used_weight: int) -> int:
+        """Return in how many ways a chain can continue or end after a datamorphism of a weight is used."""
+        left = [weight for weight, count in zip(weights, counts.tolist(), strict=True) for _ in range(count)]
+        left.remove(used_weight)
+        return Permutations(tuple(left)).count + 1
+
+
+def _count_sequences(cases: int, arities: Sequence[int]) -> int:
+    """Return the number of ways to apply datamorphisms of so many inputs to different cases; raise if it has no end."""
+    if cases > MAX_COMPOSITIONS:
+        raise ArgumentError(
+            f"The strategy makes more than 10^{math.log10(MAX_COMPOSITIONS):.0f} cases if any argument may be a new case. Give "
+            'arguments="seeds", or fewer datamorphisms of several inputs, or a smaller order.'
+        )
+    return sum(math.perm(cases, arity) for arity in arities)
 
 
 RULES: dict[str, type[ChainRule]] = {

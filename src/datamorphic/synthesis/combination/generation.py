@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
+from math import perm
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,8 @@ from .chains import NO_STEP, ChainRule, Integers
 NO_PARTNER = -1
 MAX_INITIAL_CAPACITY = 1 << 20  # cases for which memory is reserved at once
 
+#: numbers of datamorphisms, each with the rows of the cases that are its other arguments
+Chain = tuple[tuple[int, tuple[int, ...]], ...]
 ShowProgress = Callable[[str, float | None], None]
 
 
@@ -36,7 +40,7 @@ class States:
 
     parents: Integers  # the numbers of the states they continue; -1 for seed cases
     steps: npt.NDArray[np.int16]  # the datamorphism applied last
-    partners: npt.NDArray[np.int32]  # the row of the seed case that is its second argument, or NO_PARTNER
+    partners: npt.NDArray[np.int32]  # the rows of the cases that are its other arguments, NO_PARTNER after the last
     seeds: npt.NDArray[np.int32]  # the row of the seed case
     cases: Integers  # the row of the case with their value
     futures: Integers  # see `ChainRule`
@@ -55,13 +59,13 @@ class States:
         return States(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in vars(parts[0])})
 
     @staticmethod
-    def of_seeds(count: int) -> States:
-        """Return the empty chains."""
+    def of_seeds(count: int, width: int) -> States:
+        """Return the empty chains; `width` is the largest number of other arguments."""
         rows = np.arange(count, dtype=np.int64)
         return States(
             parents=np.full(count, -1, dtype=np.int64),
             steps=np.full(count, NO_STEP, dtype=np.int16),
-            partners=np.full(count, NO_PARTNER, dtype=np.int32),
+            partners=np.full((count, width), NO_PARTNER, dtype=np.int32),
             seeds=rows.astype(np.int32),
             cases=rows,
             futures=np.zeros(count, dtype=np.int64),
@@ -82,22 +86,32 @@ class GeneratedCases:
     made_count: int  # cases that datamorphisms made, whether new or not
     rejected_count: int  # chains that the filter of a datamorphism ended
 
-    def read_chains(self, states: Integers) -> tuple[Integers, Integers, Integers]:
-        """Return the seed row of some states, and the datamorphisms and second arguments of their chains, one per row."""
+    def read_chains(self, states: Integers) -> list[tuple[int, Chain]]:
+        """Return the seed row and the chain of some states."""
         seeds, path = self.states.seeds[states].astype(np.int64), []
         while (states >= self.seed_count).any():
             path.append(states)
             states = np.where(states >= self.seed_count, self.states.parents[states], states)
         # the paths run from the end of a chain to its start, and chains have different lengths
         steps = np.full((len(seeds), len(path)), NO_STEP, dtype=np.int64)
-        partners = np.full((len(seeds), len(path)), NO_PARTNER, dtype=np.int64)
+        partners = np.full((len(seeds), len(path), self.states.partners.shape[1]), NO_PARTNER, dtype=np.int64)
         lengths = sum((numbers >= self.seed_count).astype(np.int64) for numbers in path)
         for distance, numbers in enumerate(path):
             rows = np.flatnonzero(numbers >= self.seed_count)
             places = np.asarray(lengths)[rows] - 1 - distance
             steps[rows, places] = self.states.steps[numbers[rows]]
             partners[rows, places] = self.states.partners[numbers[rows]]
-        return seeds, steps, partners
+        return [
+            (
+                seed,
+                tuple(
+                    (step, tuple(row for row in others if row >= 0))
+                    for step, others in zip(*chain, strict=True)
+                    if step >= 0
+                ),
+            )
+            for seed, *chain in zip(seeds.tolist(), steps.tolist(), partners.tolist(), strict=True)
+        ]
 
 
 class CaseMaker:
@@ -113,38 +127,38 @@ class CaseMaker:
         self._table, self._count = RowTable(width), len(seeds)
         self._codes = np.empty((capacity, width))
         self._steps = np.full(capacity, NO_STEP, dtype=np.int16)
-        self._origins = np.full((capacity, 2), NO_ORIGIN, dtype=np.int64)  # rows
+        self.partner_width = max(1, *(morphism.arity - 1 for morphism in datamorphisms))
+        self._origins = np.full((capacity, 1 + self.partner_width), NO_ORIGIN, dtype=np.int64)  # rows
         self._codes[: len(seeds)] = seeds.inputs.codes
         self._table.add(seeds.inputs.codes)
 
     def apply(
-        self, step: int, states: States, numbers: Integers, partners: Integers | None, order: int
+        self, step: int, states: States, numbers: Integers, partners: Integers, order: int
     ) -> tuple[States, Integers]:
         """Apply a datamorphism to states, and return the new states and the rows of the states that its filter lets pass.
 
-        `numbers` are the numbers of the states among all states. `partners` are the seed rows for the second argument of a
-        binary datamorphism, None for a unary one.
+        `numbers` are the numbers of the states among all states. `partners` are the rows of the cases for the other arguments
+        of the datamorphism, one column for each.
         """
         morphism, rows = self.datamorphisms[step], self._find_passing_rows(self.datamorphisms[step], states.cases)
         states = states.take(rows)
         cases = states.cases
-        no_partners = np.full(len(rows), NO_PARTNER, dtype=np.int64)
-        second_rows = no_partners if partners is None else partners[rows]
+        all_partners = np.full((len(rows), self.partner_width), NO_PARTNER, dtype=np.int64)
+        all_partners[:, : morphism.arity - 1] = partners[rows, : morphism.arity - 1]
         values, is_new = np.empty(0, dtype=np.int64), np.zeros(len(rows), dtype=bool)
         if len(rows):
             space = self.seeds.space
-            inputs = [Points(space, self._codes[cases])]
-            if partners is not None:
-                inputs.append(Points(space, self._codes[second_rows]))
+            arguments = [cases, *all_partners[:, : morphism.arity - 1].T]
+            inputs = [Points(space, self._codes[argument]) for argument in arguments]
             new_inputs = morphism.morph(*inputs, rng=make_step_generator(self.seed, order, step))
             values, new_rows = self._table.add(new_inputs.codes)
             is_new[new_rows] = True
-            self._append(new_inputs.codes[new_rows], step, cases[new_rows], second_rows[new_rows])
+            self._append(new_inputs.codes[new_rows], step, cases[new_rows], all_partners[new_rows])
             self.made_count += len(rows)
         new_states = States(
             parents=numbers[rows],
             steps=np.full(len(rows), step, dtype=np.int16),
-            partners=second_rows.astype(np.int32),
+            partners=all_partners.astype(np.int32),
             seeds=states.seeds,
             cases=values,
             futures=states.futures,
@@ -167,7 +181,7 @@ class CaseMaker:
             extra = max(stop, 2 * len(self._codes)) - len(self._codes)
             self._codes = np.concatenate([self._codes, np.empty((extra, self._codes.shape[1]))])
             self._steps = np.concatenate([self._steps, np.full(extra, NO_STEP, dtype=np.int16)])
-            self._origins = np.concatenate([self._origins, np.full((extra, 2), NO_ORIGIN, dtype=np.int64)])
+            self._origins = np.concatenate([self._origins, np.full((extra, self._origins.shape[1]), NO_ORIGIN)])
         self._codes[start:stop], self._steps[start:stop] = codes, step
         self._origins[start:stop] = np.column_stack([parents, partners])
         self._count = stop
@@ -180,8 +194,11 @@ class CaseMaker:
         parents = self._origins[rows]
         is_seed = rows < len(seeds)
         seed_rows = np.where(is_seed, rows, 0)
-        origins = np.full((len(rows), seeds.origins.shape[1]), NO_ORIGIN, dtype=np.int64)
-        origins[:, :2] = np.where(parents >= 0, row_ids[parents], NO_ORIGIN)
+        width = max(seeds.origins.shape[1], parents.shape[1])
+        origins = np.full((len(rows), width), NO_ORIGIN, dtype=np.int64)
+        origins[:, : parents.shape[1]] = np.where(parents >= 0, row_ids[parents], NO_ORIGIN)
+        origins[is_seed] = NO_ORIGIN
+        origins[is_seed, : seeds.origins.shape[1]] = seeds.origins[rows[is_seed]]
         return TestSet(
             inputs=Points(seeds.space, self._codes[rows]),
             ids=row_ids[rows],
@@ -190,7 +207,7 @@ class CaseMaker:
                 np.int32
             ),
             morphisms=(*seeds.morphisms, *names),
-            origins=np.where(is_seed[:, None], seeds.origins[seed_rows], origins),
+            origins=origins,
         )
 
     def finish(self, levels: list[States], repeats: list[States], drawn_cases: Integers | None) -> GeneratedCases:
@@ -225,7 +242,7 @@ def _select_different_ways(states: States, makers: Integers, repeats: Integers) 
         return repeats
     numbers = np.concatenate([makers, repeats])
     parents = states.cases[states.parents[numbers]]
-    keys = [states.partners[numbers], states.steps[numbers], parents, states.cases[numbers]]
+    keys = [*states.partners[numbers].T, states.steps[numbers], parents, states.cases[numbers]]
     order = np.lexsort(keys)  # stable: the first of equal ways stays first
     first_places = np.sort(order[_find_starts([key[order] for key in keys])])
     return numbers[first_places[first_places >= len(makers)]]
@@ -237,20 +254,18 @@ def make_step_generator(seed: int, order: int, step: int, attempt: int = 0) -> n
 
 
 def make_all_cases(maker: CaseMaker, rule: ChainRule, show_progress: ShowProgress) -> GeneratedCases:
-    """Make the cases of all chains of a strategy."""
-    level = States.of_seeds(len(maker.seeds))
+    """Make the cases of all chains of a strategy; the other arguments of datamorphisms are seed cases."""
+    level = States.of_seeds(len(maker.seeds), maker.partner_width)
     numbers, levels, state_count = np.arange(len(level)), [level], len(level)
     repeats: list[States] = []
-    # a binary datamorphism takes every other seed case: what may follow depends on the seed case
-    has_partners = any(morphism.arity == 2 for morphism in maker.datamorphisms)
+    # a datamorphism of several inputs takes all other seed cases: what may follow depends on the seed case
+    has_partners = any(morphism.arity > 1 for morphism in maker.datamorphisms)
     for order in range(1, rule.max_length + 1):
         parts = []
         for step, morphism in enumerate(maker.datamorphisms):
             show_progress(f"order {order}: {morphism.name}", None)
             rows = np.flatnonzero(rule.allows(level.futures, step))
-            partners = None
-            if morphism.arity == 2:
-                rows, partners = _pair_with_other_seeds(rows, level.seeds, len(maker.seeds))
+            rows, partners = _add_other_seeds(rows, level.seeds, len(maker.seeds), morphism.arity - 1)
             states, _ = maker.apply(step, level.take(rows), numbers[rows], partners, order)
             parts.append(replace(states, futures=rule.advance(states.futures, step)))
         level = States.concat(parts)
@@ -267,11 +282,59 @@ def make_all_cases(maker: CaseMaker, rule: ChainRule, show_progress: ShowProgres
     return maker.finish(levels, repeats, None)
 
 
-def _pair_with_other_seeds(rows: Integers, seeds: npt.NDArray[np.int32], seed_count: int) -> tuple[Integers, Integers]:
-    """Return every state with every seed case but its own."""
-    pair_rows, partners = np.repeat(rows, seed_count), np.tile(np.arange(seed_count), len(rows))
-    others = seeds[pair_rows] != partners
-    return pair_rows[others], partners[others]
+def _add_other_seeds(
+    rows: Integers, seeds: npt.NDArray[np.int32], seed_count: int, count: int
+) -> tuple[Integers, Integers]:
+    """Return every state with every sequence of so many different seed cases but its own."""
+    sequences = np.array(list(permutations(range(seed_count), count)), dtype=np.int64)
+    sequences = sequences.reshape(perm(seed_count, count), count)
+    state_rows, partners = np.repeat(rows, len(sequences)), np.tile(sequences, (len(rows), 1))
+    others = (seeds[state_rows][:, None] != partners).all(axis=1)
+    return state_rows[others], partners[others]
+
+
+def make_all_compositions(maker: CaseMaker, rule: ChainRule, show_progress: ShowProgress) -> GeneratedCases:
+    """Make the cases of all compositions of a strategy, in which every argument may be a case that was made before.
+
+    A composition is a tree. It belongs to a strategy if all its paths from a seed case to the new case are chains of the
+    strategy. The arguments of a datamorphism are different cases.
+    """
+    pool = States.of_seeds(len(maker.seeds), maker.partner_width)
+    newest, levels = 0, [pool]  # the first state of the last level
+    repeats: list[States] = []
+    for order in range(1, rule.max_length + 1):
+        parts = []
+        for step, morphism in enumerate(maker.datamorphisms):
+            show_progress(f"order {order}: {morphism.name}", None)
+            numbers = _list_arguments(
+                np.flatnonzero(rule.allows(pool.futures, step)), newest, pool.cases, morphism.arity
+            )
+            first = numbers[:, 0]
+            states, rows = maker.apply(step, pool.take(first), first, pool.cases[numbers[:, 1:]], order)
+            futures = np.bitwise_or.reduce(pool.futures[numbers[rows]], axis=1)  # what any argument went through
+            parts.append(replace(states, futures=rule.advance(futures, step)))
+        level = States.concat(parts)
+        repeats.append(level.take(~level.is_new))
+        newest = len(pool)
+        keys = np.column_stack(
+            [np.concatenate([pool.cases, level.cases]), np.concatenate([pool.futures, level.futures])]
+        )
+        first_places = np.unique(keys, axis=0, return_index=True)[1]
+        level = level.take(np.sort(first_places[first_places >= newest]) - newest)
+        if not len(level):
+            break
+        levels.append(level)
+        pool = States.concat([pool, level])
+    return maker.finish(levels, repeats, None)
+
+
+def _list_arguments(candidates: Integers, newest: int, cases: Integers, arity: int) -> Integers:
+    """Return every sequence of states with different cases, one per row, of which one at least is of the last level."""
+    grid = np.meshgrid(*[candidates] * arity, indexing="ij")
+    numbers = np.stack([axis.ravel() for axis in grid], axis=1)
+    values = np.sort(cases[numbers], axis=1)
+    is_different = (values[:, 1:] != values[:, :-1]).all(axis=1)
+    return numbers[is_different & (numbers >= newest).any(axis=1)]
 
 
 def _merge(states: States, can_continue: Mask, by_seed: bool) -> Integers:
@@ -305,19 +368,18 @@ def make_drawn_cases(
 
     `seeds` are the rows of their seed cases. `steps` and `choices` are what `ChainRule.unrank` returns.
     """
-    level = States.of_seeds(len(maker.seeds))
+    level = States.of_seeds(len(maker.seeds), maker.partner_width)
     levels, state_count = [level], len(level)
     numbers, drawn_cases = np.arange(len(level)), [np.empty(0, dtype=np.int64)]
-    is_binary = np.array([morphism.arity == 2 for morphism in maker.datamorphisms])
+    arities = np.array([morphism.arity for morphism in maker.datamorphisms])
     nodes = seeds.copy()  # the row of each chain in `level`, -1 where a filter ended it
     for place in range(steps.shape[1]):
         chains = np.flatnonzero((steps[:, place] != NO_STEP) & (nodes >= 0))
         if not chains.size:
             break
-        others = choices[chains, place]
-        partners = others + (others >= seeds[chains])  # the chain's own seed case is left out
         chain_steps = steps[chains, place]
-        partners = np.where(is_binary[chain_steps], partners, NO_PARTNER)
+        partners = _choose_other_seeds(choices[chains, place], seeds[chains], len(maker.seeds), maker.partner_width)
+        partners[np.arange(maker.partner_width) >= arities[chain_steps][:, None] - 1] = NO_PARTNER
         # chains with the same start share their states
         keys = np.column_stack([chain_steps, nodes[chains], partners])
         transitions, inverse = np.unique(keys, axis=0, return_inverse=True)
@@ -326,8 +388,8 @@ def make_drawn_cases(
             show_progress(f"order {place + 1}: {morphism.name}", None)
             step_rows = np.flatnonzero(transitions[:, 0] == step)
             rows = transitions[step_rows, 1]
-            second_rows = transitions[step_rows, 2] if morphism.arity == 2 else None
-            states, passing_rows = maker.apply(step, level.take(rows), numbers[rows], second_rows, place + 1)
+            other_rows = transitions[step_rows, 2:]
+            states, passing_rows = maker.apply(step, level.take(rows), numbers[rows], other_rows, place + 1)
             places[step_rows[passing_rows]] = size + np.arange(len(passing_rows))
             parts.append(states)
             size += len(states)
@@ -341,6 +403,17 @@ def make_drawn_cases(
         drawn_cases.append(level.cases[nodes[is_last & (nodes >= 0)]])
     repeats = [level.take(~level.is_new) for level in levels]
     return maker.finish(levels, repeats, np.concatenate(drawn_cases))
+
+
+def _choose_other_seeds(choices: Integers, seeds: Integers, seed_count: int, count: int) -> Integers:
+    """Return the sequence of different seed cases of each number, without the chain's own seed case."""
+    taken, rest = seeds[:, None], choices
+    for left in range(seed_count - 1, seed_count - 1 - count, -1):
+        row, rest = rest % max(left, 1), rest // max(left, 1)
+        for other in np.sort(taken, axis=1).T:
+            row = row + (row >= other)
+        taken = np.column_stack([taken, row])
+    return taken[:, 1:]
 
 
 def mark_ancestors(tests: TestSet, rows: Integers) -> Mask:

@@ -22,7 +22,7 @@ from ...morphisms.system import TestSystem
 from ...runs.flow import Budget
 from ..options import NAMES, parse_datamorphisms, parse_filters, to_name_list
 from .chains import MAX_ORDER, PLAIN_NAMES, format_size, parse_strategy
-from .plan import CombinationPlan, collect_seeds
+from .plan import ARGUMENTS, CombinationPlan, collect_seeds
 
 MAX_LIMIT = 1_000_000_000  # cases; far above what fits into memory
 BYTES_PER_CASE = 60  # besides its values: its chain, its origins, and the table of known cases
@@ -64,8 +64,8 @@ class ChainOptions(Running):
     datamorphisms: Annotated[
         Sequence[str] | str | None,
         Option(
-            "The names of the datamorphisms to combine; by default all with one or two arguments. A binary one takes the case "
-            "of the chain and every other seed case.",
+            "The names of the datamorphisms to combine; by default all. One of several inputs takes the case of the chain and "
+            "`arguments`.",
             "NAMES",
             help="The datamorphisms to combine, separated by commas. The default is all.",
             parse=parse_datamorphisms,
@@ -82,6 +82,16 @@ class ChainOptions(Running):
             help="Length of the longest chains of sequences.",
         ),
     ] = None
+    arguments: Annotated[
+        str,
+        Option(
+            'What a datamorphism of several inputs takes besides the case of the chain. ``"seeds"``: different other seed cases, '
+            'in every order. ``"cases"``: also the new cases that the strategy makes, so that any argument may be a new case.',
+            "NAME",
+            help="What datamorphisms of several inputs take besides the case of the chain: other seeds, or all other cases.",
+            choices=ARGUMENTS,
+        ),
+    ] = "seeds"
     filters: Annotated[
         Sequence[str] | str | None,
         Option(
@@ -154,7 +164,7 @@ class ChainOptions(Running):
         """Collect the seed cases and the datamorphisms, and count the chains."""
         names: Any = self.datamorphisms  # a list, since validation
         seed_cases = collect_seeds(system, seeds, data, self.seed, self.OWNER)
-        plan = CombinationPlan.build(system, seed_cases, self.strategy, self.order, names)
+        plan = CombinationPlan.build(system, seed_cases, self.strategy, self.order, names, self.arguments)
         for name in self.filters or ():
             system.find("set_filter", name)
         return plan
@@ -162,6 +172,11 @@ class ChainOptions(Running):
     def validate_size(self, plan: CombinationPlan) -> None:
         """Raise `ArgumentError` if there are more cases than the limit, and none are drawn."""
         sample_size = self.sample_size
+        if sample_size is not None and sample_size < plan.size and self.arguments != "seeds":
+            raise ArgumentError(
+                f"Cases are drawn among chains whose other arguments are seed cases, and {format_size(plan.size)} cases are more "
+                f'than the budget of {sample_size:,}. Give arguments="seeds", or fewer seed cases or datamorphisms.'
+            )
         if sample_size is None and plan.size > self.limit:
             raise ArgumentError(
                 f"{self.strategy} of {pluralise(len(plan.datamorphisms), 'datamorphism')} on "

@@ -14,10 +14,10 @@ from ...runs.driver import drive
 from ...space.points import Points
 from ...space.serialisation import value_from_json, value_to_json
 from ...space.space import Space
+from .generation import Chain
 from .options import ChainOptions
-from .plan import MAX_ARITY
 from .result import CombinationResult
-from .shortening import Chain, ChainExecutor
+from .shortening import ChainExecutor
 
 if TYPE_CHECKING:  # the run store is loaded when it is opened
     from ...runs.failures import Failure
@@ -39,7 +39,7 @@ def retry_violations(
     if system.sut is None:
         return None
     space = system.known_space()
-    datamorphisms = [morphism for morphism in system.datamorphisms.values() if morphism.arity <= MAX_ARITY]
+    datamorphisms = list(system.datamorphisms.values())
     inputs: list[Points] = []
     known: list[tuple[Failure, str, tuple[int, Chain]]] = []
     for name in system.metamorphisms:
@@ -74,8 +74,8 @@ def remember_violations(session: Session, combination: CombinationResult) -> Non
             seed, chain = group.example
             try:
                 steps = [
-                    [combination.datamorphisms[step], None if partner < 0 else _write_seed(combination, partner)]
-                    for step, partner in chain
+                    [combination.datamorphisms[step], [_write_seed(combination, row) for row in partners] or None]
+                    for step, partners in chain
                 ]
                 case = {"seed": _write_seed(combination, seed), "chain": steps}
             except DataError:
@@ -106,12 +106,13 @@ def _read_violation(
 
     numbers = {morphism.name: number for number, morphism in enumerate(datamorphisms)}
     points, chain = [read_seed(case["seed"])], []
-    for name, partner in case["chain"]:
-        has_partner = partner is not None
-        if has_partner != (datamorphisms[numbers[name]].arity == MAX_ARITY):
+    for name, partners in case["chain"]:
+        others = [partners] if isinstance(partners, dict) else partners or []  # a single one was stored as it is
+        if len(others) != datamorphisms[numbers[name]].arity - 1:
             raise DataError(f"The datamorphism {name!r} has changed.")
-        chain.append((numbers[name], len(inputs) + len(points) if has_partner else -1))
-        points += [read_seed(partner)] if has_partner else []
+        start = len(inputs) + len(points)
+        chain.append((numbers[name], tuple(range(start, start + len(others)))))
+        points += map(read_seed, others)
     row = len(inputs)
     inputs += points
     return row, tuple(chain)

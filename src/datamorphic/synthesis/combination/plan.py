@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -18,7 +19,7 @@ from ...morphisms.subject import DEFAULT_SEED_CASES
 from ...morphisms.system import TestSystem
 from .chains import RULES, ChainRule
 
-MAX_ARITY = 2
+ARGUMENTS = ("seeds", "cases")  # what a datamorphism of several inputs takes besides the case of the chain
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -29,12 +30,15 @@ class CombinationPlan:
     seeds: TestSet
     datamorphisms: Sequence[Morphism]
     rule: ChainRule
+    arguments: str = "seeds"
     notes: Sequence[str] = field(default_factory=tuple)
 
     @property
     def size(self) -> int:
         """The number of new cases if all chains give different ones and no filter ends one."""
-        return len(self.seeds) * self.rule.count
+        if self.arguments == "seeds":
+            return len(self.seeds) * self.rule.count
+        return self.rule.count_compositions(len(self.seeds), [morphism.arity for morphism in self.datamorphisms])
 
     @classmethod
     def build(
@@ -44,10 +48,11 @@ class CombinationPlan:
         strategy: str,
         order: int | None,
         datamorphism_names: Sequence[str] | None,
+        arguments: str = "seeds",
     ) -> CombinationPlan:
         """Choose the datamorphisms, leave out equal seed cases, and count the chains."""
         notes: list[str] = []
-        datamorphisms = _select_datamorphisms(system, datamorphism_names, notes)
+        datamorphisms = _select_datamorphisms(system, datamorphism_names)
         seeds = seed_cases.drop_duplicates()
         if len(seeds) < len(seed_cases):
             count = len(seed_cases) - len(seeds)
@@ -55,28 +60,19 @@ class CombinationPlan:
         if not len(seeds):
             raise ArgumentError("There are no seed cases to start from. Give at least one.")
         # the number of ways to apply each datamorphism
-        weights = tuple(1 if morphism.arity == 1 else len(seeds) - 1 for morphism in datamorphisms)
+        weights = tuple(math.perm(len(seeds) - 1, morphism.arity - 1) for morphism in datamorphisms)
         rule = RULES[strategy](weights, order)
-        return cls(system=system, seeds=seeds, datamorphisms=datamorphisms, rule=rule, notes=notes)
+        return cls(system=system, seeds=seeds, datamorphisms=datamorphisms, rule=rule, arguments=arguments, notes=notes)
 
 
-def _select_datamorphisms(system: TestSystem, chosen_names: Sequence[str] | None, notes: list[str]) -> list[Morphism]:
+def _select_datamorphisms(system: TestSystem, chosen_names: Sequence[str] | None) -> list[Morphism]:
     """Return the named datamorphisms, or all, in declared order."""
     if not system.datamorphisms:
         raise TestSystemError(f"{system.name} has no datamorphism to combine. Mark a function with @datamorphism.")
-    if chosen_names is not None:
-        names = {system.find("datamorphism", name).name for name in chosen_names}
-        morphisms = [morphism for name, morphism in system.datamorphisms.items() if name in names]
-        for morphism in morphisms:
-            if morphism.arity > MAX_ARITY:
-                morphism.fail(f"takes {morphism.arity} cases. Datamorphisms of one or two cases can be combined.")
-        return morphisms
-    morphisms = [morphism for morphism in system.datamorphisms.values() if morphism.arity <= MAX_ARITY]
-    if omitted := [name for name, morphism in system.datamorphisms.items() if morphism.arity > MAX_ARITY]:
-        notes.append(f"Left out, because they take more than two cases: {', '.join(omitted)}.")
-    if not morphisms:
-        raise TestSystemError(f"{system.name} has no datamorphism of one or two cases, and others cannot be combined.")
-    return morphisms
+    if chosen_names is None:
+        return list(system.datamorphisms.values())
+    names = {system.find("datamorphism", name).name for name in chosen_names}
+    return [morphism for name, morphism in system.datamorphisms.items() if name in names]
 
 
 def collect_seeds(

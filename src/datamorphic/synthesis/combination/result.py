@@ -20,9 +20,9 @@ from ...reporting.junit import JUnitCase
 from ...runs.driver import CallCounter
 from ...space.features import Mask
 from ..stored_tests import TESTS_FILE
-from .chains import NO_STEP, Integers
-from .generation import GeneratedCases
-from .shortening import Chain, ShortenedChain
+from .chains import Integers
+from .generation import Chain, GeneratedCases
+from .shortening import ShortenedChain
 
 MAX_VIOLATIONS_IN_DOCUMENT = 100
 MAX_FEATURES_IN_EXAMPLE = 6
@@ -47,7 +47,7 @@ class ViolationGroup:
     """The violations of a metamorphism with the same shortest chain."""
 
     metamorphism: str
-    chain: str  # the shortest chain, without second arguments; empty if the seed case itself violates the metamorphism
+    chain: str  # the shortest chain, without other arguments; empty if the seed case itself violates the metamorphism
     count: int
     is_searched: bool  # False for violations whose shortest chain was not searched
     words: str  # an example as a sentence
@@ -193,27 +193,23 @@ class CombinationResult(Result):
     def chain(self, case_id: int) -> list[str]:
         """Return the datamorphisms that made a case from its seed case, in the order of application.
 
-        A binary datamorphism also has the id of the seed case that is its second argument: ``"mid(3)"``.
+        A datamorphism of several inputs also has the ids of the cases that are its other arguments: ``"mid(3)"``.
         """
         (row,) = self.tests.rows_of(np.array([case_id])).tolist()
         if row < 0:
             raise DataError(
                 f"There is no test case with id {case_id} in this set of {pluralise(len(self.tests), 'case')}."
             )
-        ((_, chain),) = self._read_chains(self.derivations.states[[row]])
+        ((_, chain),) = self.cases.read_chains(self.derivations.states[[row]])
         return self._name_steps(chain)
 
-    def _read_chains(self, states: Integers) -> list[tuple[int, Chain]]:
-        """Return the seed row and the chain of some states."""
-        seeds, steps, partners = self.cases.read_chains(states)
-        lengths = (steps != NO_STEP).sum(axis=1).tolist()
-        rows = zip(seeds.tolist(), steps.tolist(), partners.tolist(), lengths, strict=True)
-        return [(seed, tuple(zip(*chain, strict=True))[:length]) for seed, *chain, length in rows]
-
     def _name_steps(self, chain: Chain) -> list[str]:
-        """Return a chain as names; a binary datamorphism also has the id of the seed case that is its second argument."""
+        """Return a chain as names; a datamorphism of several inputs also has the ids of its other arguments."""
         ids, names = self.cases.tests.ids, self.datamorphisms
-        return [names[step] if partner < 0 else f"{names[step]}({ids[partner]})" for step, partner in chain]
+        others = [", ".join(str(ids[row]) for row in partners) for _, partners in chain]
+        return [
+            f"{names[step]}({text})" if text else names[step] for (step, _), text in zip(chain, others, strict=True)
+        ]
 
     @cached_property
     def _traces(self) -> dict[str, list[ViolationTrace]]:
@@ -225,7 +221,7 @@ class CombinationResult(Result):
             before = outputs[origin_rows].astype(object)
             before[origin_rows < 0] = None
             after = outputs[self.derivations.rows[numbers]].astype(object)
-            chains = self._read_chains(self.derivations.states[numbers])
+            chains = self.cases.read_chains(self.derivations.states[numbers])
             traces[name] = [
                 ViolationTrace(number, seed, chain, self._find_shortest(name, number, chain), answers)
                 for number, (seed, chain), answers in zip(
@@ -284,7 +280,7 @@ class CombinationResult(Result):
         groups: list[ViolationGroup] = []
         for name, traces in self._traces.items():
             members: dict[tuple[int, ...] | None, list[ViolationTrace]] = {}
-            for trace in traces:  # second arguments do not count
+            for trace in traces:  # other arguments do not count
                 key = None if trace.shortest is None else tuple(step for step, _ in trace.shortest)
                 members.setdefault(key, []).append(trace)
             named_groups = []

@@ -24,7 +24,14 @@ from ...runs.progress import Progress
 from ...space.features import Mask
 from ...space.outputs import Outputs
 from .chains import Integers, draw_ranks, split_ranks
-from .generation import CaseMaker, GeneratedCases, make_all_cases, make_drawn_cases, mark_ancestors
+from .generation import (
+    CaseMaker,
+    GeneratedCases,
+    make_all_cases,
+    make_all_compositions,
+    make_drawn_cases,
+    mark_ancestors,
+)
 from .options import ChainOptions, CombineOptions, suggest_budget
 from .persistence import remember_violations, retry_violations
 from .plan import CombinationPlan
@@ -80,6 +87,7 @@ def estimate_size(
     seeds: DataLike | TestSet | int | None = None,
     datamorphisms: Sequence[str] | str | None = None,
     order: int | None = None,
+    arguments: str = "seeds",
     seed: int = 0,
 ) -> int:
     """Return the largest number of new cases that `combine` can make.
@@ -93,7 +101,9 @@ def estimate_size(
     >>> estimate_size(dm.subjects["Box 1"], "permutations", seeds=10, datamorphisms=moves)
     640
     """
-    options = CombineOptions(model, strategy, seeds=seeds, datamorphisms=datamorphisms, order=order, seed=seed)
+    options = CombineOptions(
+        model, strategy, seeds=seeds, datamorphisms=datamorphisms, order=order, arguments=arguments, seed=seed
+    )
     return options.make_subject().size
 
 
@@ -159,7 +169,8 @@ def run_combination(plan: CombinationPlan, options: ChainOptions, drive: FlowDri
 def _make_all(plan: CombinationPlan, options: ChainOptions, display: Progress) -> GeneratedCases:
     """Make the cases of all chains."""
     maker = CaseMaker(plan.system, plan.seeds, plan.datamorphisms, options.seed, expected=plan.size)
-    return make_all_cases(maker, plan.rule, display.show)
+    make_all = make_all_compositions if plan.arguments == "cases" else make_all_cases
+    return make_all(maker, plan.rule, display.show)
 
 
 def _make_drawn(plan: CombinationPlan, options: ChainOptions, display: Progress) -> GeneratedCases:
@@ -262,7 +273,8 @@ def _execute_and_judge(plan: CombinationPlan, selection: CaseSelection, options:
         tests = tests.with_correctness(judge_verdicts(merged_verdicts, len(tests)))
     shortened, failures = _list_failures(plan.system, selection.cases, derivations, verdicts)
     if failures and not unfinished:
-        executor = ChainExecutor(plan.system, plan.seeds, plan.datamorphisms, options.seed)
+        arguments = selection.cases.tests if plan.arguments == "cases" else plan.seeds
+        executor = ChainExecutor(plan.system, arguments, plan.datamorphisms, options.seed)
         chains = yield from shorten_chains(executor, list(failures.values()))
         shortened |= dict(zip(failures, chains, strict=True))
     return Judgement(
@@ -284,7 +296,9 @@ def _list_derivations(selection: CaseSelection) -> Derivations:
     stays = places[states.cases[repeats]] >= 0
     stays[stays] = ~removed[places[states.cases[repeats[stays]]]]
     partners = states.partners[repeats]
-    stays &= (places[states.cases[states.parents[repeats]]] >= 0) & ((partners < 0) | (places[partners] >= 0))
+    stays &= (places[states.cases[states.parents[repeats]]] >= 0) & ((partners < 0) | (places[partners] >= 0)).all(
+        axis=1
+    )
     repeats = repeats[stays]
     numbers = np.concatenate([cases.state_of_case[rows], repeats])
     parents, partners = states.parents[numbers], states.partners[numbers]
@@ -307,7 +321,7 @@ def _check_derivations(
     if len(derivations.rows) > len(tests):
         origin_rows = derivations.origin_rows[repeats]
         origins = np.full((len(origin_rows), tests.origins.shape[1]), NO_ORIGIN, dtype=np.int64)
-        origins[:, :2] = np.where(origin_rows >= 0, tests.ids[origin_rows], NO_ORIGIN)
+        origins[:, : origin_rows.shape[1]] = np.where(origin_rows >= 0, tests.ids[origin_rows], NO_ORIGIN)
         steps = derivations.steps[repeats]
         repeated_tests = replace(
             tests.take(derivations.rows[repeats]),
@@ -352,7 +366,8 @@ def _list_failures(
         violated = np.flatnonzero(is_violated)
         if not violated.size:
             continue
-        seeds, steps, partners = cases.read_chains(derivations.states[violated])
+        chains = cases.read_chains(derivations.states[violated])
+        seeds = np.array([seed for seed, _ in chains])
         is_by_seed = np.zeros(len(seeds), dtype=bool)
         if system.metamorphisms[name].arity == 1:
             # the derivations of seed cases come first, and the seed case of a selected case is selected too
@@ -360,10 +375,10 @@ def _list_failures(
             is_by_seed = is_violated[np.searchsorted(seed_rows, seeds)]
         for number in violated[is_by_seed].tolist():
             seed_violations[name, number] = ShortenedChain(chain=(), is_searched=True)
-        lengths = (steps >= 0).sum(axis=1)
+        lengths = np.array([len(chain) for _, chain in chains])
         places = np.flatnonzero((lengths > 1) & ~is_by_seed)
         spread = np.linspace(0, len(places) - 1, min(len(places), MAX_SHORTENED_PER_METAMORPHISM)).astype(int)
         for place in places[spread].tolist():
-            chain = tuple(zip(steps[place].tolist(), partners[place].tolist(), strict=True))[: lengths[place]]
-            failures[name, int(violated[place])] = ChainFailure(metamorphism=name, seed=int(seeds[place]), chain=chain)
+            seed, chain = chains[place]
+            failures[name, int(violated[place])] = ChainFailure(metamorphism=name, seed=seed, chain=chain)
     return seed_violations, failures

@@ -22,13 +22,12 @@ from ...morphisms.system import TestSystem
 from ...runs.flow import Flow, Query
 from ...space.features import Mask
 from .chains import Integers
-from .generation import make_step_generator
+from .generation import Chain, make_step_generator
 
 MAX_SUBSEQUENCES = 1_000  # per violation; longer chains are shortened one datamorphism at a time
 MAX_CANDIDATES = 100_000  # for all violations together
 
 Violations = dict[str, tuple[Any, Any]]  # by metamorphism: the answers to the origin and to the last case
-Chain = tuple[tuple[int, int], ...]  # numbers of datamorphisms, each with the seed row of its second argument or -1
 SeededChain = tuple[int, Chain]  # a seed row and a chain
 
 
@@ -109,8 +108,7 @@ class ChainExecutor:
                 if not pending:
                     continue
                 origin_rows = [parents]
-                if morphism.arity == 2:
-                    origin_rows.append(np.array([chain[-1][1] for _, chain in pending], dtype=int))
+                origin_rows += list(np.array([chain[-1][1] for _, chain in pending], dtype=int).T)
                 rng = make_step_generator(self.seed, length, step, self.attempts)
                 new_inputs = morphism.morph(*(tests.inputs.take(numbers) for numbers in origin_rows), rng=rng)
                 rows |= {start: len(tests) + place for place, start in enumerate(pending)}
@@ -183,7 +181,7 @@ def _count_subsequences(steps: int, length: int) -> int:
 
 def _list_subsequences(chain: Chain, length: int, has_fixed_end: bool) -> list[Chain]:
     """Return the different subsequences of a length; if the end is fixed, those that end with the last datamorphism."""
-    if has_fixed_end:  # a binary datamorphism may have been applied with several second arguments
+    if has_fixed_end:  # a datamorphism of several inputs may have been applied with several others
         ends = [place for place, (step, _) in enumerate(chain) if step == chain[-1][0]]
         return list(
             dict.fromkeys(

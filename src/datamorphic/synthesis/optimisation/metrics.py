@@ -18,6 +18,7 @@ from ...errors import DataError, DatamorphicError, TestSystemError, format_error
 from ...morphisms.cases import TestSet
 from ...morphisms.morphism import Morphism
 from ...space.features import Mask
+from ...systems.base import Executor
 
 Numbers = npt.NDArray[np.float64]
 RowNumbers = npt.NDArray[np.intp]
@@ -38,6 +39,7 @@ class FitnessMetric:
 
     name: str
     needs_outputs: bool = False  # whether the cases must be executed
+    recorder: Executor | None = None  # what to query instead of the system, with scores, if answers do not say enough
     has_cheap_scores: bool = True  # whether scores take about as long as one measurement
     remark: str = ""  # what a reader should know about the figures, known after `prepare`
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Annotated, Any, ClassVar
 
-from ..._typing import DataLike, ModelLike
+from ..._typing import CodeLike, DataLike, ModelLike
 from ..._validation import reject
 from ...core.execute import Execution
 from ...core.groups import Running
@@ -50,13 +50,13 @@ class SearchOptions(Running):
         MetricLike | Sequence[MetricLike],
         Option(
             'What is to grow. ``"mean_nearest_distance"`` (diversity), ``"border_coverage"``, ``"leaf_coverage"``, '
-            '``"mutation_score"``, ``"label_balance"``, a ``@set_metric`` of the test system by name, or a function of a test '
-            "set. With several, sets are kept of which none is as good as another in every metric.",
+            '``"mutation_score"``, ``"label_balance"``, ``"line_coverage"``, ``"branch_coverage"``, a ``@set_metric`` of the test '
+            "system by name, or a function of a test set. With several, sets are kept of which none is as good as another in every metric.",
             "NAME",
             repeatable=True,
             expected=METRICS,
             help="What is to grow: mean_nearest_distance (the default), border_coverage, leaf_coverage, mutation_score, "
-            "label_balance, or a set metric of SYSTEM. Repeatable.",
+            "label_balance, line_coverage, branch_coverage, or a set metric of SYSTEM. Repeatable.",
             stored=False,  # the names of the metrics are
         ),
     ] = "mean_nearest_distance"
@@ -145,6 +145,15 @@ class SearchOptions(Running):
             stored=False,
         ),
     ] = None
+    code: Annotated[
+        CodeLike | None,
+        Option(
+            'What ``"line_coverage"`` and ``"branch_coverage"`` count: a Python file, a module, ``"module:function"``, a function, '
+            "class or module itself, or a list of these. By default the attribute ``code`` of the test system, or else the "
+            "file of the function that is queried.",
+            stored=False,
+        ),
+    ] = None
     tolerance: Annotated[
         float | None,
         Option(
@@ -180,7 +189,9 @@ class SearchOptions(Running):
     def add_metrics(self, subject: OptimisationSubject) -> OptimisationSubject:
         """Return a subject with the metrics that the options name."""
         metrics: Any = self.metric  # a list, since validation
-        return replace(subject, metrics=build_metrics(metrics, subject, tree=self.tree, tolerance=self.tolerance))
+        return replace(
+            subject, metrics=build_metrics(metrics, subject, tree=self.tree, tolerance=self.tolerance, code=self.code)
+        )
 
     def to_settings(self) -> dict[str, Any]:
         """Return the options that a result lists in its settings."""

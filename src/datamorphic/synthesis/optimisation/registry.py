@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from ..._text import suggest_name
-from ..._typing import ModelLike
+from ..._typing import CodeLike, ModelLike
 from ...errors import ArgumentError
+from ...morphisms.code_coverage import make_recorder
 from ...morphisms.morphism import normalise_name
 from ...morphisms.system import TestSystem
+from ...systems.code_recorder import CODE_METRICS, CodeRecorder
+from .code_coverage import CodeCoverage
 from .coverage_metrics import BorderCoverage, LeafCoverage, TreeMutationScore, find_forest
 from .diversity import MeanNearestDistance
 from .metrics import DeclaredMetric, FitnessMetric, FunctionMetric, LabelBalance, MetricLike
 from .subject import OptimisationSubject
 
-ALIASES = {"diversity": "mean_nearest_distance"}
+ALIASES = {"diversity": "mean_nearest_distance", "codecoverage": "line_coverage"}
 
 
 def build_metrics(
@@ -23,16 +27,24 @@ def build_metrics(
     *,
     tree: ModelLike | None,
     tolerance: float | None,
+    code: CodeLike | None,
 ) -> list[FitnessMetric]:
     """Return the metrics that are named, or given as functions."""
     system, sut = subject.system, subject.sut
     labels = None if sut is None or sut.labels is None else tuple(sut.labels)
+    recorders: list[CodeRecorder] = []  # one at most, since all metrics of code share it
+
+    def build_code_coverage(name: str) -> CodeCoverage:
+        recorders[:] = recorders or [make_recorder(name, sut, system.name, code)]
+        return CodeCoverage(name, recorders[0])
+
     stock: dict[str, Callable[[], FitnessMetric]] = {
         "mean_nearest_distance": MeanNearestDistance,
         "border_coverage": lambda: BorderCoverage(labels, numeric=subject.has_numeric_answers),
         "leaf_coverage": lambda: LeafCoverage(find_forest(tree, sut, "leaf_coverage")),
         "mutation_score": lambda: TreeMutationScore(find_forest(tree, sut, "mutation_score"), tolerance),
         "label_balance": lambda: LabelBalance(labels),
+        **{name: partial(build_code_coverage, name) for name in CODE_METRICS},
     }
     metrics = [_build_metric(metric, stock, system, sut is not None) for metric in chosen_metrics]
     names = [metric.name for metric in metrics]

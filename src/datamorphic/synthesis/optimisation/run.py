@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from numbers import Integral
 
@@ -80,14 +81,17 @@ def run_optimisation(
         executes=_needs_execution(subject, filters),
     )
     counter = CallCounter()
+    recorder = next((metric.recorder for metric in metrics if metric.recorder is not None), None)
     record = drive(
         search.run(subject.tests, rng),
-        subject.sut or Function(_refuse_execution, subject.tests.space, name=subject.name),
+        recorder or subject.sut or Function(_refuse_execution, subject.tests.space, name=subject.name),
         tally=counter,
         limits=options.limits,
         pace=WorkPace(options.OWNER, {"max_cycles": options.max_cycles}, remedy=LIMIT_TIME),
     )
     _raise_if_all_failed(subject.name, counter)
+    if recorder is not None:
+        record.sets, record.pool = list(map(_drop_scores, record.sets)), list(map(_drop_scores, record.pool))
     settings = options.to_settings() | {
         "datamorphisms": [morphism.name for morphism in breeder.datamorphisms],
         "filters": [morphism.name for morphism in filters],
@@ -138,6 +142,11 @@ def _find_filters(system: TestSystem, options: SearchOptions) -> list[Morphism]:
 def _apply_filter(morphism: Morphism, tests: TestSet) -> TestSet:
     filtered: TestSet = morphism.evaluate_set(tests)
     return filtered
+
+
+def _drop_scores(tests: TestSet) -> TestSet:
+    """Return a test set without what its metrics alone need to know."""
+    return tests if tests.outputs is None else tests.with_outputs(replace(tests.outputs, scores=None))
 
 
 def _refuse_execution(frame: object) -> None:

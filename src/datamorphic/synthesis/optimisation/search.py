@@ -75,13 +75,14 @@ class GeneticSearch:
         self.max_cycles, self.mutants_per_cycle = max_cycles, mutants_per_cycle
         self.change_rate, self.patience = change_rate, patience
         self.budget, self.executes = budget, executes
+        self.has_recorder = any(metric.recorder is not None for metric in metrics)
 
     def run(self, start: TestSet, rng: np.random.Generator) -> Flow[SearchRecord]:
         """Search from a test set; when the budget is spent, return the best sets so far."""
         executions = 0
         if self.executes:
             try:
-                outputs = yield Query(start.inputs, progress=0.0, note="executing the first set")
+                outputs = yield Query(start.inputs, self.has_recorder, progress=0.0, note="executing the first set")
             except OutOfBudget as error:
                 if isinstance(error, Interrupted):
                     raise
@@ -124,7 +125,10 @@ class GeneticSearch:
                 # without executions the query is empty: the loop looks at the clock and at Ctrl-C
                 batch = mutants.inputs if self.executes else mutants.inputs.take(slice(0, 0))
                 outputs = yield Query(
-                    batch, progress=cycle / self.max_cycles, note=f"cycle {cycle} of {self.max_cycles}"
+                    batch,
+                    self.has_recorder,
+                    progress=cycle / self.max_cycles,
+                    note=f"cycle {cycle} of {self.max_cycles}",
                 )
             except OutOfBudget as error:
                 record.stopped = "interrupted" if isinstance(error, Interrupted) else "budget"
