@@ -114,7 +114,7 @@ def reference_model(name: str, model: str, frame: pd.DataFrame) -> Any:
     all_rows, partial_rows = training_rows(name, frame)
     rows = partial_rows if learns_from_part(model) else all_rows
     inputs, labels = rows.drop(columns=TARGET), rows[TARGET].to_numpy()
-    estimator = _make_estimator(model)
+    estimator = make_reference_estimator(model)
     if name in ORDERS_BY_SET:
         from sklearn.pipeline import Pipeline
         from sklearn.preprocessing import FunctionTransformer
@@ -143,7 +143,7 @@ def training_rows(name: str, frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.Data
     return frame, train_test_split(frame, test_size=0.1, random_state=1)[0]
 
 
-def _make_estimator(model: str) -> Any:
+def make_reference_estimator(model: str) -> Any:
     """Return a published model, not fitted."""
     from sklearn.ensemble import RandomForestClassifier, StackingClassifier, VotingClassifier
     from sklearn.linear_model import LogisticRegression
@@ -158,7 +158,7 @@ def _make_estimator(model: str) -> Any:
         "Stack2": ("KNN", "DT", "SV", "RF"),
         "Stack3": ("KNN2", "DT", "SV2", "HV2"),
     }
-    estimators = [(member, _make_estimator(member)) for member in members.get(model, ())]
+    estimators = [(member, make_reference_estimator(member)) for member in members.get(model, ())]
     if model in ("LR", "LR2"):
         return LogisticRegression(solver="newton-cg", max_iter=10000, fit_intercept=False, C=10000)
     if model in ("KNN", "KNN2"):
@@ -177,7 +177,7 @@ def _make_estimator(model: str) -> Any:
         return VotingClassifier(estimators, voting="soft" if model[0] == "S" else "hard")
     if model == "Stack1":  # the paper says that neighbours decide, but the published program uses the default
         return StackingClassifier(estimators)
-    return StackingClassifier(estimators, final_estimator=_make_estimator("LR"))
+    return StackingClassifier(estimators, final_estimator=make_reference_estimator("LR"))
 
 
 def _encode_categories(
