@@ -13,6 +13,7 @@ import numpy.typing as npt
 from .._lazy import pd
 from ..data.learners import ignore_convergence_warnings, make_reference_estimator
 from ..data.subjects import PLANE, RULES, Labels
+from ..exploration.changes import thin_rows
 from ..exploration.run import explore
 from ..reporting.document import Chart, Drawing, Shape, TextLabel
 from ..reporting.panel import Panel, PanelItem
@@ -33,6 +34,7 @@ MEASURES = ("accuracy, %", "distance to the border of Box 2", "distance of that 
 NOTE = (
     "The paper shows the borders in an image only, and does not name the models; ours are models of its case studies."
 )
+MAX_SQUARES = 500  # of one colour in a panel: pages have a limit
 PANEL_WIDTH_PX, PANEL_HEIGHT_PX, DOT_PX = 300.0, 215.0, 2.4
 
 Floats = npt.NDArray[np.float64]
@@ -146,11 +148,12 @@ def _draw_front(name: str, front: Front, styles: Mapping[str, str], true_places:
 
 
 def _draw_squares(panel: Panel, places: Floats, kind: str, note: str = "") -> Sequence[PanelItem]:
-    """Return places within the panel as one path of small squares."""
+    """Return places within the panel as one path of small squares; if there are too many, evenly chosen ones."""
     inside = ((places >= (panel.x[0], panel.y[0])) & (places <= (panel.x[1], panel.y[1]))).all(axis=1)
     if not inside.any():
         return []
-    x, y = panel.to_x(places[inside, 0]), panel.to_y(places[inside, 1])
+    rows = np.flatnonzero(inside)[thin_rows(int(inside.sum()), MAX_SQUARES)]
+    x, y = panel.to_x(places[rows, 0]), panel.to_y(places[rows, 1])
     side = f"h{DOT_PX}v{DOT_PX}h-{DOT_PX}z"
     corners = zip((x - DOT_PX / 2).tolist(), (y - DOT_PX / 2).tolist(), strict=True)
     return [Shape("".join(f"M{left:.1f} {top:.1f}{side}" for left, top in corners), kind, note)]
