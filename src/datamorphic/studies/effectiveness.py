@@ -173,12 +173,12 @@ class UniformWalks(Job):
 
     def _compute_figures(self, seed: int) -> dict[str, float]:
         front = measure_walks(self.subject, self.strategy, self.step, self.walks, seed)
-        figures = label_figure("capability", estimate_capability(front, self.strategy))
+        figures = label_figure("share that find", estimate_capability(front, self.strategy))
         low, high = front.cost_interval()
         runs = front.runs - front.seeds_used  # starts of their own are no part of the formula
         cost = runs / front.mutants if front.mutants else math.inf
         margin = (high - low) / 2 if math.isfinite(high) else math.nan
-        return figures | label_figure("cost", OurFigure(cost, margin, front.walks))
+        return figures | label_figure("runs per case", OurFigure(cost, margin, front.walks))
 
 
 def estimate_capability(front: Front, strategy: str) -> OurFigure:
@@ -224,10 +224,10 @@ def build_table(bench: Workbench) -> list[Row]:
                 integrated = predict_cost(curve, HALVINGS, has_steps=strategy != "random_target")
                 by_length = formula.loc[strategy]
                 rows += [
-                    bench.estimate(job, "capability").to_row(label, "capability, measured", note),
+                    bench.estimate(job, "share that find").to_row(label, "capability, measured", note),
                     OurFigure(100 * by_length.capability).to_row(label, "capability, formula", note),
                     OurFigure(100 * curve[-1]).to_row(label, "capability, integrated", note),
-                    bench.estimate(job, "cost").to_row(label, "cost, measured", note),
+                    bench.estimate(job, "runs per case").to_row(label, "cost, measured", note),
                     OurFigure(by_length.cost).to_row(label, "cost, formula", note),
                     OurFigure(integrated).to_row(label, "cost, integrated", note),
                 ]
