@@ -152,8 +152,8 @@ def predict_cost(
     >>> predict_cost([0.5], has_steps=False), predict_cost([0.1, 0.19], halvings=10)
     (10.0, 10.0)
     """
-    found = float(capabilities[-1])
-    if not found:
+    capability = float(capabilities[-1])
+    if not capability:
         return math.inf
-    steps = 1 + sum(1 - float(capability) for capability in capabilities[:-1]) if has_steps else 0.0
-    return (seeds_per_walk + steps + halvings * found) / (2 * found)
+    steps = 1 + sum(1 - float(share) for share in capabilities[:-1]) if has_steps else 0.0
+    return (seeds_per_walk + steps + halvings * capability) / (2 * capability)
