@@ -67,7 +67,7 @@ def predict_effectiveness(
     --------
     >>> table = predict_effectiveness([0.5, 0.5], border_length=2, area=4, step=0.1, walk_distance=10)
     >>> table.capability.round(3).tolist()
-    [0.5, 0.318, 0.151]
+    [0.5, 0.318, 0.145]
     """
     steps = validate_integer("walk_distance", "predict_effectiveness", walk_distance, 1)
     length = validate_positive("border_length", "predict_effectiveness", border_length)
@@ -121,7 +121,7 @@ def measure_reach(walk_distance: int) -> Floats:
     Examples
     --------
     >>> measure_reach(3).round(3).tolist()
-    [1.0, 1.604, 2.091]
+    [1.0, 1.604, 2.133]
     """
     side = 2 * walk_distance + 1
     offsets = np.arange(side) - walk_distance
