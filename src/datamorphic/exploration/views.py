@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -83,7 +84,7 @@ def embed_cases(front: FrontData, rows: Rows, seeds: Rows, view: str, seed: int 
         reducer: Any = TSNE(2, perplexity=perplexity, init="random", random_state=seed)
     else:
         try:
-            import umap
+            umap = importlib.import_module("umap")
         except ImportError:
             raise MissingExtra(
                 "view='umap' needs the package umap-learn. Install it (pip install umap-learn), or use view='tsne'."
@@ -163,7 +164,7 @@ def draw_parallel_axes(front: FrontData) -> Chart:
         items.append(Shape(f"M{x:.1f} {top:.1f}V{bottom:.1f}", "axis"))
         items.append(TextLabel(x, 16 if number % 2 else 32, cut(axis.label, MAX_AXIS_CHARACTERS), "mid small"))
         stride = -(-len(axis.names) // MAX_TICKS_PER_AXIS) if axis.names else 1
-        ticks = [(i, axis.names[i]) for i in range(0, len(axis.names), stride)] or [
+        ticks = [(float(i), axis.names[i]) for i in range(0, len(axis.names), stride)] or [
             (value, format_short(round(value, 6))) for value in (low, (low + high) / 2, high)
         ]
         for value, label in ticks:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ..data.subjects import PLANE, RULES
 from ..exploration.effectiveness import predict_cost, predict_effectiveness
 from ..exploration.run import explore
+from ..space.features import Continuous
 from ..space.space import Space
 from .explorations import CodedExecutor
 from .intervals import estimate_mean, estimate_share, label_figure
@@ -191,7 +192,8 @@ def estimate_capability(front: Front, strategy: str) -> OurFigure:
 
 def measure_walks(subject: str, strategy: str, step: float, walks: int, seed: int) -> Front:
     """Return the front of walks from uniform starts; directed walks take the four directions in turn."""
-    space = Space([replace(feature, step=step) for feature in PLANE.features], moves="open")
+    ends = zip(PLANE.names, LOW.tolist(), HIGH.tolist(), strict=True)
+    space = Space([Continuous(name, low, high, step=step) for name, low, high in ends], moves="open")
     starts = walks // 4 if strategy == "directed_walk" else SEEDS_PER_WALK * walks
     executor = CodedExecutor(subject)
     executor.space = space
@@ -237,6 +239,8 @@ def build_table(bench: Workbench) -> list[Row]:
 def predict(subject: str, step: float) -> Any:
     """Return capability and cost by formula, by strategy."""
     shares, length = measure_shares(subject), measure_border_length(subject)
-    options = {"step": step, "walk_distance": DISTANCE, "halvings": HALVINGS, "width": measure_border_width(subject)}
-    table = predict_effectiveness(shares, length, AREA, **options)
+    width = measure_border_width(subject)
+    table = predict_effectiveness(
+        shares, length, AREA, step=step, walk_distance=DISTANCE, halvings=HALVINGS, width=width
+    )
     return table.set_index("strategy")
