@@ -95,6 +95,7 @@ OUTPUTS = {
 CALLS = {
     ("explore", "compare"): "front.diff",
     ("explore", "plan"): "dm.plan",
+    ("explore", "view"): "front.plot(view=...)",
     ("combine", "estimate"): "estimate_size",
     ("combine", "space"): "model may be a Space",
     ("script", "check"): "plan_script",

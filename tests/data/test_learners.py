@@ -70,7 +70,7 @@ def test_every_model_can_be_built():
     assert len(learners.REFERENCE_MODELS) == 16
     assert set(learners.REFERENCE_MODELS) == set(published("000-13")["subject"])
     for model in learners.REFERENCE_MODELS:
-        assert hasattr(learners.make_estimator(model), "fit")
+        assert hasattr(learners.make_reference_estimator(model), "fit")
 
 
 def test_unknown_names_are_reported():

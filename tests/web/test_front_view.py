@@ -164,3 +164,12 @@ def test_a_file_that_is_gone_is_reported(path, tmp_path):
 
 def test_the_script_of_the_plot_is_part_of_the_package():
     assert FrontCanvas.component is not None
+
+
+def test_t_sne_axes_have_a_place_for_each_pair(view):
+    assert view.axes[-2:] == ["t-SNE 1", "t-SNE 2"]
+    first, second, real = read_column(view, "t-SNE 1")
+    assert np.array_equal(first, second)
+    assert np.isfinite(first).all()
+    assert np.isfinite(real).all()
+    assert not np.array_equal(first, read_column(view, "t-SNE 2")[0])

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from .._validation import validate_choice
 from ..core.capability import get_capability
 from ..core.options import list_fields
 from ..errors import UsageError
 from ..exploration.front import Front
-from ..exploration.options import PlanOptions
+from ..exploration.options import VIEWS, PlanOptions
 from ..exploration.run import explore as find_front
 from . import options as opt
 from .command import CapabilityCommand, declare_option, make_command
@@ -43,6 +44,13 @@ class ExploreCommand(CapabilityCommand):
                 ],
                 None,
             ),
+            (
+                "view",
+                Annotated[
+                    str, opt.option("NAME", f"The picture of the report: {', '.join(VIEWS[:-1])} or {VIEWS[-1]}.")
+                ],
+                VIEWS[0],
+            ),
         ]
 
     def run(self, values: dict[str, Any]) -> None:
@@ -58,6 +66,9 @@ class ExploreCommand(CapabilityCommand):
             names = [parameter.name for parameter in PLAN_COMMAND.build_parameters()]
             PLAN_COMMAND.run({name: values[name] for name in names})
             return
+        validate_choice("--view", "explore", values["view"], VIEWS)
+        if values["view"] != VIEWS[0] and values["html"] is None:
+            raise UsageError("--view chooses the picture of the report. Add --html FILE, or leave it out.")
         baseline = None if compare is None else Front.load(compare)
         if baseline is not None and (values["threshold"], values["jump"], values["labels"]) == (None, None, "auto"):
             kind, value = baseline.settings.get("border_kind"), baseline.settings.get("border_value")
@@ -67,7 +78,8 @@ class ExploreCommand(CapabilityCommand):
     def interpret(self, result: Front, face: dict[str, Any]) -> dict[str, Any]:
         """Compare the front with the earlier one, if there is one."""
         baseline: Front | None = face.get("compare")
-        return {"difference": None if baseline is None else baseline.diff(result)}
+        difference = None if baseline is None else baseline.diff(result)
+        return {"difference": difference, "view": face.get("view", VIEWS[0])}
 
     def build_document(self, result: Front, *, difference: Difference | None = None, **face: Any) -> dict[str, Any]:
         """Return the front, and where it differs from an earlier one."""
@@ -87,20 +99,27 @@ class ExploreCommand(CapabilityCommand):
         return "\n\n".join(map(format_result, results))
 
     def write_files(
-        self, result: Front, files: Mapping[str, Path | None], *, difference: Difference | None = None, **face: Any
+        self,
+        result: Front,
+        files: Mapping[str, Path | None],
+        *,
+        difference: Difference | None = None,
+        view: str = VIEWS[0],
+        **face: Any,
     ) -> None:
         """Write the front and its report; the report begins with the changes, if there is an earlier front."""
         save, html = files["save"], files["html"]
         if save is not None:
             result.save(save)
-        super().write_files(result, {"junit": files["junit"], "html": html if difference is None else None})
-        if html is not None and difference is not None:
+        super().write_files(result, {"junit": files["junit"]})
+        if html is not None:
+            from ..exploration.page import build_front_page
             from ..reporting.export import write_export
             from ..reporting.html import render_page
 
-            page = result.page()
-            sections = [*difference.page().sections, *page.sections]
-            write_export(render_page(replace(page, sections=sections)), html, "report")
+            page = build_front_page(result, view=view)
+            changes = [] if difference is None else difference.page().sections
+            write_export(render_page(replace(page, sections=[*changes, *page.sections])), html, "report")
 
     def choose_code(self, result: Front, *, difference: Difference | None = None, **face: Any) -> ExitCode:
         """Return the exit code: findings are changes since an earlier front."""

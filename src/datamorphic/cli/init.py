@@ -15,11 +15,14 @@ from .load import load_data, load_object
 
 if TYPE_CHECKING:
     from ..audit.draft.run import Draft
+    from ..morphisms.java_specs import SpecDraft
 
 
 def init(
-    model: Annotated[str, opt.argument("MODEL", "A model file, or module:object.")],
-    data: Annotated[str, opt.argument("DATA", "Typical inputs: a CSV or Parquet file, or data:NAME.")],
+    model: Annotated[str, opt.argument("MODEL", "A model file, module:object, or a Java test specification (.java).")],
+    data: Annotated[
+        str | None, opt.argument("DATA", "Typical inputs of the model: a CSV or Parquet file, or data:NAME.")
+    ] = None,
     target: opt.Target = None,
     out: Annotated[Path, opt.option("FILE", "The file to write.")] = Path("test_model.py"),
     space: opt.SpaceFile = None,
@@ -36,15 +39,38 @@ def init(
     The file lists the features and relations that fit the columns. Each relation is tried on the data: those that hold
     today are active, the others are comments that say how often they are violated.
 
+    Given a Java test specification of Morphy instead of a model, it writes a Python test system with the same morphisms,
+    whose Java code are comments for you to translate. Superclasses are read from the same folder; no Java is run.
+
     Examples: datamorphic init model.skops customers.csv --target churned;
     datamorphic init my_models:credit customers.parquet --out test_credit.py;
-    datamorphic init model.joblib data:wine --target target --trust
+    datamorphic init model.joblib data:wine --target target --trust;
+    datamorphic init BoxTest1.java --out box_test_1.py
     """
-    from ..audit.draft.run import draft_system
+    from ..audit.draft.run import draft_system, validate_module_file
+    from ..morphisms.java_specs import JAVA_SUFFIX, draft_java_spec
 
     prepare_output_files(out)
     if out.exists() and not force:
         raise UsageError(f"{out} exists. Add --force to overwrite it, or choose another name with --out.")
+    if Path(model).suffix.lower() == JAVA_SUFFIX:
+        if any(value for value in (data, target, space, kind, feature_step, bounds, order)):
+            raise UsageError(
+                "A Java test specification is drafted without data and without options of a space. Leave them out, and "
+                "declare the space in the file that is written."
+            )
+        validate_module_file(out)
+        spec = draft_java_spec(model)
+        write_file(out, spec.text, "test system")
+        if as_json:
+            print_json({"file": str(out), "system": f"{out.stem}:{spec.name}", "morphisms": spec.morphisms})
+        else:
+            _print_spec_draft(spec, out)
+        return
+    if data is None:
+        raise UsageError(
+            f"Typical inputs of {model} are missing. Name a CSV or Parquet file, or data:NAME: datamorphic init MODEL DATA"
+        )
     with redirect_user_output():
         from ..systems.files import is_model_file
 
@@ -87,6 +113,15 @@ def _build_document(draft: Draft, out: Path) -> dict[str, Any]:
         "notes": draft.notes,
         "next": _list_next_commands(draft, out),
     }
+
+
+def _print_spec_draft(spec: SpecDraft, out: Path) -> None:
+    from ..reporting.text import to_printable
+
+    print_line(f"{to_printable(str(out))}: the test system {spec.name}, drafted from Java")
+    for kind, names in spec.morphisms.items():
+        print_line(f"  {pluralise(len(names), kind.replace('_', ' '))}: {', '.join(names)}")
+    print_line("\nNext: translate the Java code in its comments, and declare its space.")
 
 
 def _print_draft(draft: Draft, out: Path) -> None:

@@ -114,7 +114,7 @@ def reference_model(name: str, model: str, frame: pd.DataFrame) -> Any:
     all_rows, partial_rows = training_rows(name, frame)
     rows = partial_rows if learns_from_part(model) else all_rows
     inputs, labels = rows.drop(columns=TARGET), rows[TARGET].to_numpy()
-    estimator = make_estimator(model)
+    estimator = make_reference_estimator(model)
     if name in ORDERS_BY_SET:
         from sklearn.pipeline import Pipeline
         from sklearn.preprocessing import FunctionTransformer
@@ -143,7 +143,7 @@ def training_rows(name: str, frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.Data
     return frame, train_test_split(frame, test_size=0.1, random_state=1)[0]
 
 
-def make_estimator(model: str, regression: Callable[[], Any] | None = None) -> Any:
+def make_reference_estimator(model: str, regression: Callable[[], Any] | None = None) -> Any:
     """Return a published model, not fitted; `regression` makes another logistic regression than ours."""
     from sklearn.ensemble import RandomForestClassifier, StackingClassifier, VotingClassifier
     from sklearn.linear_model import LogisticRegression
@@ -158,7 +158,7 @@ def make_estimator(model: str, regression: Callable[[], Any] | None = None) -> A
         "Stack2": ("KNN", "DT", "SV", "RF"),
         "Stack3": ("KNN2", "DT", "SV2", "HV2"),
     }
-    estimators = [(member, make_estimator(member, regression)) for member in members.get(model, ())]
+    estimators = [(member, make_reference_estimator(member, regression)) for member in members.get(model, ())]
     if model in ("LR", "LR2") and regression is not None:
         return regression()
     if model in ("LR", "LR2"):
@@ -179,7 +179,7 @@ def make_estimator(model: str, regression: Callable[[], Any] | None = None) -> A
         return VotingClassifier(estimators, voting="soft" if model[0] == "S" else "hard")
     if model == "Stack1":  # the paper says that neighbours decide, but the published program uses the default
         return StackingClassifier(estimators)
-    return StackingClassifier(estimators, final_estimator=make_estimator("LR", regression))
+    return StackingClassifier(estimators, final_estimator=make_reference_estimator("LR", regression))
 
 
 def _encode_categories(

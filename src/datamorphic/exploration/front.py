@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from .._lazy import pd
 from .._typing import DataLike, FilePath, ModelLike
-from .._validation import check_types, validate_option_names
+from .._validation import check_types, validate_choice, validate_option_names, validate_seed
 from ..core.result import FileWriter, Result, make_writer
+from ..errors import ArgumentError
 from ..space.outputs import Status
 from ..space.table_forms import accept_tables
 from ..systems.wrap import wrap
@@ -98,11 +99,33 @@ class Front(FrontData, Result):
         return rank_deciding_features(self)
 
     @check_types
-    def plot(self, x: str | None = None, y: str | None = None) -> Any:
-        """Return a plotly figure of the pairs, on two features or on the two principal directions."""
-        from .plot import build_figure, build_scatter
+    def plot(self, x: str | None = None, y: str | None = None, *, view: str = "auto", seed: int = 0) -> Any:
+        """Return a plotly figure of the pairs.
 
+        Parameters
+        ----------
+        x, y : str, optional
+            The features to show.
+        view : str
+            ``"auto"``: two features, or the two principal directions of more. ``"pca"``: the principal directions.
+            ``"parallel"``: a line per pair over parallel axes, one per feature. ``"tsne"`` and ``"umap"`` keep neighbours
+            together in the plane; UMAP needs the package umap-learn.
+        seed : int
+            The seed of t-SNE and UMAP.
+        """
+        from .options import VIEWS
+        from .plot import build_figure, build_scatter
+        from .views import build_parallel_figure, build_view
+
+        validate_choice("view", "Front.plot", view, VIEWS)
+        validate_seed("seed", "Front.plot", seed)
         names = [name for name in (x, y) if name is not None]
+        if view != "auto":
+            if names:
+                raise ArgumentError(
+                    f"view={view!r} shows all features, but x and y name some of them. Leave out either of the two."
+                )
+            return build_parallel_figure(self) if view == "parallel" else build_figure(build_view(self, view, seed))
         partners: Sequence[str] = ()
         if len(self.space) > 1 and len(names) == 1:
             self.space.position(names[0])  # raises before the system is queried if there is no such feature

@@ -25,6 +25,7 @@ from .refinement import REFINEMENT_METHODS, UNLIMITED_HALVINGS
 
 STRATEGIES = (*EXPLORERS, "auto")
 POOLS = ("fixed", "growing")
+VIEWS = ("auto", "pca", "parallel", "tsne", "umap")  # of a front
 LABEL_BORDERS = {"plain": Border, "hierarchy": Hierarchy, "multi": MultiLabel}
 DEFAULT_HALVINGS = 20
 MAX_SEED_CASES = 20_000  # drawn from larger data, unless `seeds` or the number of walks asks for more

@@ -33,8 +33,11 @@ MAX_FEATURES_PER_CASE = 6
 MIN_DECIDING_SHARE = 0.5  # of the pairs; at fewer, several features together decide
 
 
-def build_front_page(front: Front, brief: bool = False) -> Page:
-    """Build the page of a front; with `brief`, the short form for terminals: figures, an example, remarks and rounds."""
+def build_front_page(front: Front, brief: bool = False, view: str = "auto", seed: int = 0) -> Page:
+    """Build the page of a front; with `brief`, the short form for terminals: figures, an example, remarks and rounds.
+
+    `view` is one of `VIEWS`, and `seed` that of t-SNE and UMAP.
+    """
     yield_text = f"{pluralise(len(front), 'border pair')} from" if len(front) else "No border was found by"
     remarks = "\n".join(f"• {remark}" for remark in collect_remarks(front))
     facts = [*_list_figures(front), ("For example", format_example(front)), ("Worth knowing", remarks)]
@@ -46,7 +49,7 @@ def build_front_page(front: Front, brief: bool = False) -> Page:
         facts=[(term, text) for term, text in facts if text],
         lead="Each pair is two nearly equal inputs with different answers: a border of the system runs between them. "
         "No known right answer was needed to find it. Whether the border lies where it should is for you to judge.",
-        sections=[*([] if brief else _build_sections(front)), *_build_rounds(front)],
+        sections=[*([] if brief else _build_sections(front, view, seed)), *_build_rounds(front)],
     )
 
 
@@ -131,13 +134,10 @@ def format_example(front: Front) -> str:
     return f"{answer_change} with {format_changes(a, b, MAX_LISTED_FEATURES)[0]}"
 
 
-def _build_sections(front: Front) -> list[Section]:
-    from .plot import build_scatter
+def _build_sections(front: Front, view: str, seed: int) -> list[Section]:
+    from .views import build_view_sections
 
-    explanation = "There are no pairs to draw: the picture shows the inputs that the walks started from."
-    if len(front):
-        explanation = "Each coloured point is a pair. Its colour shows which two answers meet there. Grey: real inputs."
-    sections = [Section(heading="The border in a picture", text=explanation, picture=build_scatter(front))]
+    sections = build_view_sections(front, view, seed)
     if len(front):
         small_changes = build_small_changes(front)
         sections += build_pair_pictures(front)

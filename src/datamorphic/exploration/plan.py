@@ -11,6 +11,7 @@ import numpy as np
 
 from .._lazy import pd
 from .._text import pluralise
+from .._validation import validate_integer
 from ..core.capability import capability
 from ..core.execute import Execution
 from ..core.result import Result
@@ -23,9 +24,10 @@ from ..runs.flow import ask
 from ..space.features import Continuous, Feature, Integer
 from ..space.space import Space
 from .changes import thin_rows
+from .effectiveness import predict_from_first_step
 from .explorers import EXPLORERS
 from .front import Front
-from .options import PlanOptions
+from .options import DEFAULT_HALVINGS, PlanOptions
 from .run import run_exploration
 from .trials import StrategyTrial, choose_trial, race
 
@@ -70,6 +72,7 @@ class ExplorationPlan(Result):
     step_factor: float
     shares: dict[str, float]
     spent: int
+    planar: bool = False  # whether the inputs are two real numbers, where random walks have a formula
     unfinished: tuple[str, ...] = ()  # what the budget, or the user, left untried
     interrupted: bool = False  # whether the user ended the trial
 
@@ -92,6 +95,32 @@ class ExplorationPlan(Result):
         if not self.best:
             return "no walk of the trial was finished"
         return f"{self.best} is recommended for {pluralise(self.walks, 'walk')}"
+
+    def predict(self, walk_distance: int | None = None, halvings: int = DEFAULT_HALVINGS) -> pd.DataFrame:
+        """Predict capability and cost by formula instead of by walks: what the trial should find if its assumptions hold.
+
+        Random target finds as many pairs as two random answers differ. Walks find, at most, as many times what their first step
+        finds as they have steps; in the plane, random walks are predicted for straight borders. `docs/method/fronts.md` has
+        the assumptions and proofs.
+
+        Parameters
+        ----------
+        walk_distance : int, optional
+            The largest number of steps per walk. The default is that of the recommendation.
+        halvings : int
+            How often a pair is halved.
+
+        Returns
+        -------
+        DataFrame
+            A row per strategy: ``strategy``, ``capability``, ``cost``, without the runs of seed cases.
+        """
+        distance = self.walk_distance if walk_distance is None else walk_distance
+        validate_integer("walk_distance", "predict", distance, 1)
+        validate_integer("halvings", "predict", halvings, 0)
+        first_steps = self.curve[(self.curve["step_factor"] == 1) & (self.curve["walk_distance"] == 1)]
+        rates = dict(zip(first_steps["strategy"], first_steps["capability"].astype(float), strict=True))
+        return predict_from_first_step(self.shares.values(), rates, distance, halvings, planar=self.planar)
 
     def document(self) -> dict[str, Any]:
         """Return the plan as a JSON-serialisable dict."""
@@ -138,6 +167,7 @@ def plan(options: PlanOptions, execution: Execution[SubjectUnderTest]) -> Explor
         walk_distance=walk_distance,
         step_factor=step_factor,
         shares=shares,
+        planar=execution.subject.seeds.space.kinds["continuous"] == len(execution.subject.seeds.space) == 2,
         spent=sum(trial.runs for trial in trials),
         unfinished=tuple(execution.unfinished),
         interrupted=execution.counter.interrupted,

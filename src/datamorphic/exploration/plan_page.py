@@ -26,7 +26,13 @@ def build_page(plan: ExplorationPlan, brief: bool = False) -> Page:
         verdict=plan.headline,
         state="good" if plan.best else "warn",
         facts=facts,
-        sections=[_build_strategies(plan, brief), *_build_distances(plan, brief)] if plan.best else [],
+        sections=[
+            _build_strategies(plan, brief),
+            *_build_distances(plan, brief),
+            *([] if brief else _build_formula(plan)),
+        ]
+        if plan.best
+        else [],
     )
 
 
@@ -79,6 +85,24 @@ def _build_distances(plan: ExplorationPlan, brief: bool) -> list[Section]:
                 note="balance: capability times capability per cost, compared with the best distance",
                 sortable=False,
             ),
+        )
+    ]
+
+
+def _build_formula(plan: ExplorationPlan) -> list[Section]:
+    """Return what the strategies find by formula, if the seed cases were answered."""
+    if not plan.shares:
+        return []
+    rows = [
+        [row.strategy, f"{row.capability:.1%}", f"{row.cost:.1f}" if row.capability else None]
+        for row in plan.predict().itertuples()
+    ]
+    return [
+        Section(
+            heading=f"By formula, at walk distance {plan.walk_distance}",
+            text="Random target: how often two random answers differ. Walks: the crossings of their first step, times the steps. That is "
+            "an upper bound, which walks miss where borders are near to each other.",
+            table=Table(columns=["strategy", "capability", "cost"], rows=rows, sortable=False),
         )
     ]
 

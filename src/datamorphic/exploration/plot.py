@@ -33,13 +33,18 @@ REAL_COLOUR, GRID_COLOUR, ZERO_COLOUR = "rgba(128,128,128,.3)", "rgba(128,128,12
 
 
 def build_scatter(
-    front: FrontData, x: str | None = None, y: str | None = None, partners: Sequence[str] = ()
+    front: FrontData,
+    x: str | None = None,
+    y: str | None = None,
+    partners: Sequence[str] = (),
+    *,
+    directions: bool = False,
 ) -> Scatter:
     """Build a scatter picture of the pairs of a front.
 
     It shows two features. If only one of `x` and `y` is given, the other is the first different feature of `partners`.
-    Without any, a space of more than two features is shown on its two principal directions. A space of one feature
-    gets one line per border.
+    Without any, or with `directions`, a space of more than two features is shown on its two principal directions. A space of
+    one feature gets one line per border.
     """
     space = front.space
     rows, seeds = thin_rows(len(front), MAX_DRAWN_PAIRS), thin_rows(len(front.seeds), MAX_DRAWN_SEEDS)
@@ -56,7 +61,7 @@ def build_scatter(
         line_of_kind = {kind: i for i, kind in enumerate(lines)}
         flat = np.column_stack([pair_places, [line_of_kind[kind] for kind in kinds]])
         flat_real = np.column_stack([seed_places, _jitter(np.full(len(real_codes), len(lines)), 1)])
-    elif len(space) == 2 or x is not None or y is not None:
+    elif len(space) == 2 or ((x is not None or y is not None) and not directions):
         axis_data = [build_axis(front, j, codes, real_codes) for j in _choose_features(front, x, y, partners)]
         axes = (axis_data[0][0], axis_data[1][0])
         flat = np.column_stack([places for _, places, _ in axis_data])
@@ -79,7 +84,7 @@ def build_scatter(
         x=flat[:, 0].tolist(),
         y=flat[:, 1].tolist(),
         groups=kinds,
-        notes=_format_notes(front, rows),
+        notes=format_notes(front, rows),
         behind=(flat_real[:, 0].tolist(), flat_real[:, 1].tolist()),
         rest=rest_name,
     )
@@ -141,7 +146,7 @@ def _jitter(column: Codes, seed: int) -> Codes:
     return column + np.random.default_rng(seed).uniform(-CATEGORY_JITTER, CATEGORY_JITTER, len(column))
 
 
-def _format_notes(front: FrontData, rows: Rows) -> list[str]:
+def format_notes(front: FrontData, rows: Rows) -> list[str]:
     """Return the changes of each pair as text."""
     descriptions = format_changes(front.a.take(rows), front.b.take(rows), MAX_CHANGES_PER_PAIR)
     ends = zip(format_answers(front.a_output[rows]), format_answers(front.b_output[rows]), descriptions, strict=True)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from .._estimates import LIMIT_TIME, WorkPace, refuse_many_rows
 from .._lazy import pd
 from .._text import suggest_name, to_text
-from .._typing import EngineLike, SeedLike
+from .._typing import EngineLike, FilePath, SeedLike
 from .._validation import check_types, reject, to_generator, validate_choice, validate_integer
 from ..errors import DatamorphicError, ModelError, OutOfBudget, TestSystemError
 from ..runs.driver import CallCounter, drive
@@ -26,6 +26,7 @@ from ..systems.base import CallStyle, Executor, Function
 from .case_columns import NO_ORIGIN, CaseKind, Correctness, make_missing_outputs
 from .cases import TestSet, Verdict
 from .decorators import get_mark
+from .java_specs import draft_java_spec
 from .morphism import ARGUMENT_LIMITS, Morphism, normalise_name
 from .open_space import infer_open_points
 
@@ -136,6 +137,16 @@ class TestSystem:
         if system.sut is not None:
             system.sut.code = getattr(instance, "code", None)
         return system
+
+    @staticmethod
+    def draft_from_java(path: FilePath) -> str:
+        """Return a Python draft of a Java test specification of Morphy.
+
+        The draft has the same morphisms with the same names and arities. Their Java code is beside them as comments, to
+        translate: until then they raise `NotImplementedError`. Superclasses are read from the same folder. The Java file is
+        read as text and never run.
+        """
+        return draft_java_spec(path).text
 
     def _verify(self) -> None:
         """Raise `TestSystemError` if an option of a mark is invalid."""

@@ -63,8 +63,12 @@ class Projection:
         if self.flat:
             coordinates = codes if len(self.space) == 2 else np.column_stack([codes, np.zeros(len(codes))])
             return np.array(coordinates)
+        return self.to_deviations(codes) @ self._directions.T
+
+    def to_deviations(self, codes: Codes) -> Codes:
+        """Return one scaled column per number, category or bucket, as deviations from the mean; 0 where it is missing."""
         matrix = self._to_matrix(codes)
-        return (np.where(np.isnan(matrix), self._mean, matrix) - self._mean) @ self._directions.T
+        return np.where(np.isnan(matrix), self._mean, matrix) - self._mean
 
     def _to_matrix(self, codes: Codes) -> Codes:
         """Return scaled numbers and one indicator column per category."""

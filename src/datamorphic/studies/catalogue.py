@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 from .._lazy import pd
 from .._tables import read_document, read_rows
 from .._text import pluralise
-from ..errors import DataError
 from . import real_data
-from .figures import list_figures
+from .figures import find_function, list_figures
 from .published import tables
 from .rows import Row
 from .workload import SCALES, Scale, Workbench
@@ -69,26 +67,17 @@ class _StudyTable:
     studies: tuple[_StudyRow, ...]
 
 
-def _find_function(name: str) -> Callable[..., Any]:
-    """Return a function of a module of studies: "groups.build_time_table"."""
-    module, _, function = name.partition(".")
-    try:
-        return cast(Callable[..., Any], getattr(importlib.import_module(f".{module}", __package__), function))
-    except (ImportError, AttributeError) as error:
-        raise DataError(f"There is no function {name!r} in the modules of studies.") from error
-
-
 def _find_amount(name: str) -> Callable[[Scale], str]:
     if not name:
         return format_explorations
-    return _find_function(name if "." in name else f"{name}.format_amount")
+    return find_function(name if "." in name else f"{name}.format_amount")
 
 
 _TABLE_ROWS = {row.name: row for row in read_rows(__package__, "tables.csv", _TableRow)}
 
 #: the published tables: their titles, and what builds them
 TABLES: dict[str, tuple[str, Callable[[str, Workbench], list[Row]]]] = {
-    name: (row.title, _find_function(row.builder)) for name, row in _TABLE_ROWS.items() if row.builder
+    name: (row.title, find_function(row.builder)) for name, row in _TABLE_ROWS.items() if row.builder
 }
 
 #: what was tried to explain tables whose differences have no known cause
@@ -103,7 +92,7 @@ def _build_entry(row: _StudyRow) -> StudyEntry:
     if row.data:
         return _build_case_study(row)
     parts: dict[str, TableBuilder] = {name: partial(TABLES[name][1], name) for name in row.tables}
-    parts |= {heading: partial(_find_function(name), *others) for heading, (name, *others) in row.parts.items()}
+    parts |= {heading: partial(find_function(name), *others) for heading, (name, *others) in row.parts.items()}
     compares = row.compares or f"{'Tables' if len(row.tables) > 1 else 'Table'} {', '.join(row.tables)}"
     amount = row.amount or (_TABLE_ROWS[row.tables[0]].amount if row.tables else "")
     return StudyEntry(row.title, compares, parts, _find_amount(amount))

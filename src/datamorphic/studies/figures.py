@@ -6,14 +6,16 @@ drawn alone and the note says so.
 
 from __future__ import annotations
 
+import importlib
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from .._tables import read_document
+from ..errors import DataError
 from ..reporting.document import Chart, Section
 from .figure_panels import (
     LINE_PANEL_WIDTH_PX,
@@ -68,6 +70,7 @@ class PublishedFigure:
     parts: tuple[str, ...]
     panels: tuple[FigurePanel, ...]
     note: str = ""
+    drawing: str = ""  # the function that draws it for a seed, if what it shows is not in rows
 
     @property
     def name(self) -> str:
@@ -200,8 +203,9 @@ class _FigureFacts:
     number: int
     title: str
     parts: tuple[str, ...]
-    panels: tuple[Any, ...]
+    panels: tuple[Any, ...] = ()
     note: str = ""
+    drawing: str = ""
 
     def build(self, notes: Mapping[str, str]) -> PublishedFigure:
         """Return the figure with its panels."""
@@ -237,8 +241,20 @@ def list_figures(parts: Iterable[str]) -> list[PublishedFigure]:
     return [figure for figure in read_figures() if names.intersection(figure.parts)]
 
 
-def draw_figure(figure: PublishedFigure, rows: Iterable[Row]) -> Chart | None:
+def find_function(name: str) -> Callable[..., Any]:
+    """Return a function of a module of studies: "groups.build_time_table"."""
+    module, _, function = name.partition(".")
+    try:
+        return cast(Callable[..., Any], getattr(importlib.import_module(f".{module}", __package__), function))
+    except (ImportError, AttributeError) as error:
+        raise DataError(f"There is no function {name!r} in the modules of studies.") from error
+
+
+def draw_figure(figure: PublishedFigure, rows: Iterable[Row], seed: int = 0) -> Chart | None:
     """Draw a figure from the rows of a part of a study; None if none of them belongs to it."""
+    if figure.drawing:
+        chart: Chart = find_function(figure.drawing)(seed)
+        return chart
     drawn_rows = [row for row in rows if math.isfinite(row.published) or math.isfinite(row.ours)]
     charts = [(panel, title, points) for panel in figure.panels for title, points in _collect_points(panel, drawn_rows)]
     if not charts:
@@ -274,12 +290,12 @@ def _collect_points(panel: FigurePanel, rows: Iterable[Row]) -> Iterator[tuple[s
     yield from panels.items()
 
 
-def build_figure_sections(part: str, rows: Iterable[Row]) -> list[Section]:
+def build_figure_sections(part: str, rows: Iterable[Row], seed: int = 0) -> list[Section]:
     """Return a section per figure that is drawn from a part of a study."""
     all_rows = list(rows)
     sections = []
     for figure in list_figures([part]):
-        chart = draw_figure(figure, all_rows)
+        chart = draw_figure(figure, all_rows, seed)
         if chart is not None:
             anchor = f"figure-{figure.name}-{part}"
             sections.append(Section(heading=figure.heading, text=figure.note, chart=chart, anchor=anchor))

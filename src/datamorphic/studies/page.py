@@ -134,7 +134,7 @@ def _build_figures(study: Study, part: str) -> list[Section]:
     parts = list(STUDIES[study.name].parts)
     prefix = f"{part}: " if len(parts) > 1 else ""
     part = part if prefix else parts[0]
-    return build_figure_sections(part, _collect_rows(study, prefix)) if list_figures([part]) else []
+    return build_figure_sections(part, _collect_rows(study, prefix), study.seed) if list_figures([part]) else []
 
 
 def _build_pictures(study: Study) -> list[Section]:

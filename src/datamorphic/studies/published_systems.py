@@ -22,7 +22,7 @@ from ..data.learners import (
     WINE_STEPS,
     ignore_convergence_warnings,
     learns_from_part,
-    make_estimator,
+    make_reference_estimator,
     training_rows,
 )
 from ..data.sets import TARGET, load
@@ -203,7 +203,9 @@ def fit_model(data: str, model: str, fold_seed: int) -> Answer:
     labels = rows[TARGET].to_numpy()
     *_, (training, _) = KFold(FOLDS, shuffle=True, random_state=fold_seed).split(inputs)
     with ignore_convergence_warnings():
-        fitted = make_estimator(model, regression=EarlyLogisticRegression).fit(inputs[training], labels[training])
+        fitted = make_reference_estimator(model, regression=EarlyLogisticRegression).fit(
+            inputs[training], labels[training]
+        )
     answer: Answer = fitted.predict
     return answer
 

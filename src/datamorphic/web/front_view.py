@@ -10,6 +10,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from ..exploration.front import Front
 from ..exploration.page import draw_pairs
 from ..exploration.plot import CATEGORY_JITTER, HUE_COLOURS, MAX_DRAWN_SEEDS, REST_COLOUR, build_axis
 from ..exploration.plot import merge_rare_borders as merge_borders
+from ..exploration.views import MAX_EMBEDDED_PAIRS, MAX_EMBEDDED_SEEDS, MIN_EMBEDDED_CASES, embed_cases
 from ..reporting.html import render_drawing
 from ..reporting.marked_text import MarkedText
 from ..space.projection import Projection
@@ -33,6 +35,7 @@ MAX_EQUAL_FEATURES = 40  # equal features of a pair that are listed
 MAX_CHANGES_PER_ROW = 4  # of the table of pairs
 MAX_VIEWS_KEPT = 6  # in memory, of all people together
 DISTANCE_AXIS, ANSWERS_AXIS = "distance of the two cases", "answers that meet"
+EMBEDDING_AXES = ("t-SNE 1", "t-SNE 2")  # computed when one of them is chosen
 Column = npt.NDArray[np.float64]
 
 
@@ -114,6 +117,8 @@ class FrontView:
         if len(space) > 2 and len(self.front.seeds):
             self._projection = Projection(space, self.front.seeds.codes)
             names = [*self._name_directions(), *names]
+            if len(self.front) + len(self.front.seeds) >= MIN_EMBEDDED_CASES:
+                names += EMBEDDING_AXES
         return list(dict.fromkeys(names))
 
     def _name_directions(self) -> list[str]:
@@ -198,6 +203,9 @@ class FrontView:
             if names:  # a category that does not change stays at its place
                 same = front.a.codes[:, front.space.position(name)] == front.b.codes[:, front.space.position(name)]
                 second = np.where(same, first, second)
+        elif name in EMBEDDING_AXES:
+            first, real = (places[:, EMBEDDING_AXES.index(name)] for places in self._embedding)
+            second = first  # the two cases of a pair are one point
         else:
             direction = self._name_directions().index(name)
             first, second, real = (
@@ -212,6 +220,15 @@ class FrontView:
             low, high = low - 0.5, high + 0.5
         first, second, real = ((column - low) / (high - low) for column in (first, second, real))
         return PlotAxis(str(label), low, high, [str(item) for item in names]), first, second, real
+
+    @cached_property
+    def _embedding(self) -> tuple[Column, Column]:
+        """Places of pairs and real inputs by t-SNE; NaN for those that there are too many of."""
+        rows, seeds = thin_rows(len(self), MAX_EMBEDDED_PAIRS), thin_rows(len(self._seed_rows), MAX_EMBEDDED_SEEDS)
+        places = embed_cases(self.front, rows, self._seed_rows[seeds], "tsne")
+        pairs, real = (np.full((count, 2), np.nan) for count in (len(self), len(self._seed_rows)))
+        pairs[rows], real[seeds] = places[: len(rows)], places[len(rows) :]
+        return pairs, real
 
     # -- pairs ---------------------------------------------------------------------------------------------------------
 

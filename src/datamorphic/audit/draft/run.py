@@ -88,7 +88,7 @@ def draft_system(
                 "first, and give the path."
             )
     model_text, data_text = os.fspath(model), os.fspath(data)
-    file = _validate_out(Path(out))
+    file = validate_module_file(Path(out))
     loaded_model = _load_model(model_text)
     frame = load_data(data_text)
     with warnings.catch_warnings():
@@ -148,7 +148,7 @@ def draft_system(
 # -- arguments ---------------------------------------------------------------------------------------------------
 
 
-def _validate_out(file: Path) -> Path:
+def validate_module_file(file: Path) -> Path:
     """Return the absolute path of the file, or raise `UsageError` if it cannot be imported as a module."""
     if file.suffix != ".py" or not file.stem.isidentifier() or keyword.iskeyword(file.stem):
         raise UsageError(
