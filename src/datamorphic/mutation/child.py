@@ -20,6 +20,7 @@ import numpy as np
 from .._typing import DataLike, SupportsFit
 from ..errors import ModelError
 from ..morphisms.subject import SubjectUnderTest
+from ..relations.algebra.answers import FunctionAnswers
 from ..relations.algebra.base import UNDEFINED, MetamorphicRelation, SystemRelation
 from ..relations.check.learner_session import prepare_outcomes
 from ..relations.check.model_session import ModelRelationOutcome, ModelSession, build_fitted_subject
@@ -152,8 +153,8 @@ def make_learners(module: ModuleType, make: LearnerFactory | None, trains: bool 
             return {functions[0].__name__: functions[0]}
         names = ", ".join(function.__name__ for function in functions) or "none"
         raise ModelError(
-            f"The module must have one public function. It has {names}. Give learners=, a function of the module that returns "
-            "the functions or models to test by name."
+            f"The module must have one public function. It has {names}. Say which to test: learners=lambda module: "
+            '{"name": module.name}, or --learner NAME on the command line.'
         )
     names = ", ".join(learner_class.__name__ for learner_class in classes) or "none"
     raise ModelError(
@@ -283,6 +284,9 @@ def _iter_labels(learner: Any, plan: MutationPlan) -> Iterator[list[Any]]:
     else:
         subject = _build_model(learner, plan, plan.compared_inputs)
         system, points = GuardedSystem(subject.sut, alive=True), subject.seeds
+        for relation in plan.model_relations:
+            if isinstance(relation, FunctionAnswers):  # inputs inside the domains, which may be no boxes
+                points = relation.draw_inputs(points, np.random.default_rng(plan.inputs.seed))
     for start in range(0, plan.compared_inputs if trains else len(points), INPUTS_PER_COMPARISON):
         numbers = range(start, min(start + INPUTS_PER_COMPARISON, plan.compared_inputs))
         batch: Batch = (
