@@ -21,6 +21,7 @@ from .box import NUMBER, WHOLE, Box, Floats
 
 SCALES = ("linear", "log")
 LOG_DECADES = 6  # below the greatest magnitude, that a logarithmic range around 0 covers
+QUANTILE_GRID = 4097  # quantiles between which shares are interpolated
 DEFAULT_SPECIAL_SHARE = 0.1  # of the draws, that are special values
 
 
@@ -89,9 +90,7 @@ class NumberRange:
         """Return numbers of the range."""
         validate_integer("count", "NumberRange.draw", count)
         refuse_many_rows("NumberRange.draw", "count", count, 1)
-        low, high = self.low, self.high
-        if self.whole:
-            low, high = np.ceil(low) - 0.5, np.floor(high) + 0.5
+        low, high = self._edges
         values = rng.uniform(low, high, count) if self.scale == "linear" else self._draw_powers(count, rng)
         if self.whole:
             values = np.clip(np.rint(values), np.ceil(self.low), np.floor(self.high))
@@ -101,16 +100,61 @@ class NumberRange:
         return values
 
     def _draw_powers(self, count: int, rng: np.random.Generator) -> Floats:
+        smallest, greatest, negative_share = self._magnitudes
+        if not greatest:
+            return np.zeros(count)
+        magnitudes = np.exp(rng.uniform(np.log(smallest), np.log(greatest), count))
+        values = np.where(rng.random(count) < negative_share, -magnitudes, magnitudes)
+        return np.clip(values, self.low, self.high)
+
+    def take_quantiles(self, shares: Floats) -> Floats:
+        """Return the number below which each share of the draws lies; special values come first, for `special_share` of them."""
+        special_share = self.special_share if len(self.special) else 0.0
+        values = self._take_base_quantiles(np.clip((shares - special_share) / max(1 - special_share, 1e-300), 0.0, 1.0))
+        if special_share:
+            is_special = shares < special_share
+            numbers = (shares[is_special] / special_share * len(self.special)).astype(int)
+            values[is_special] = np.asarray(self.special, dtype=float)[np.minimum(numbers, len(self.special) - 1)]
+        return values
+
+    def find_shares(self, values: Floats) -> Floats:
+        """Return the shares of the draws below numbers, as if none of them was drawn as a special value."""
+        grid = np.linspace(0.0, 1.0, QUANTILE_GRID)
+        base_shares = np.interp(values, self._take_base_quantiles(grid), grid)
+        special_share = self.special_share if len(self.special) else 0.0
+        return np.asarray(special_share + (1 - special_share) * base_shares)
+
+    def _take_base_quantiles(self, shares: Floats) -> Floats:
+        if self.scale == "linear":
+            low, high = self._edges
+            values = low + (high - low) * shares
+        else:
+            values = self._take_power_quantiles(shares)
+        return np.clip(np.rint(values), np.ceil(self.low), np.floor(self.high)) if self.whole else values
+
+    def _take_power_quantiles(self, shares: Floats) -> Floats:
+        smallest, greatest, negative_share = self._magnitudes
+        if not greatest:
+            return np.zeros(len(shares))
+        is_negative = shares < negative_share
+        above = (shares - negative_share) / (1 - negative_share) if negative_share < 1 else shares
+        rank = np.where(is_negative, 1 - shares / max(negative_share, 1e-300), above)
+        magnitudes = np.exp(np.log(smallest) + rank * (np.log(greatest) - np.log(smallest)))
+        return np.clip(np.where(is_negative, -magnitudes, magnitudes), self.low, self.high)
+
+    @property
+    def _edges(self) -> tuple[float, float]:
+        """The ends between which numbers are drawn before they are rounded."""
+        return (np.ceil(self.low) - 0.5, np.floor(self.high) + 0.5) if self.whole else (self.low, self.high)
+
+    @property
+    def _magnitudes(self) -> tuple[float, float, float]:
+        """The smallest and the greatest magnitude of a logarithmic range, and the share of negative numbers."""
         greatest = max(abs(self.low), abs(self.high))
         smallest = min(abs(self.low), abs(self.high))
         if self.low <= 0 <= self.high:
             smallest = greatest * 10.0**-LOG_DECADES
-        if not greatest:
-            return np.zeros(count)
-        magnitudes = np.exp(rng.uniform(np.log(smallest), np.log(greatest), count))
-        negative_share = 0.0 if self.low >= 0 else 1.0 if self.high <= 0 else 0.5
-        values = np.where(rng.random(count) < negative_share, -magnitudes, magnitudes)
-        return np.clip(values, self.low, self.high)
+        return smallest, greatest, 0.0 if self.low >= 0 else 1.0 if self.high <= 0 else 0.5
 
     def to_feature(self, name: str) -> Continuous | Integer:
         """Return the feature of a space that has these limits."""
@@ -168,6 +212,32 @@ class RangeDomain(Box):
         ranges = tuple(NumberRange(low, high, whole=kind != NUMBER) for low, high, kind in columns)
         return RangeDomain(low=box.low, high=box.high, kind=box.kind, space=space, ranges=ranges, named=False)
 
+    @cached_property
+    def distributed(self) -> list[int]:
+        """The columns of which some numbers are likelier than others."""
+        return [column for column, part in enumerate(self.ranges) if part.scale != "linear" or len(part.special)]
+
+    def same(self, other: Box) -> bool:
+        """Return whether two domains have the same limits, ranges and constraints."""
+        if not isinstance(other, RangeDomain):
+            return not self.distributed and not self._has_constraints and super().same(other)
+        return (
+            super().same(other)
+            and [self.ranges[column] for column in self.distributed] == [other.ranges[i] for i in other.distributed]
+            and tuple(self.space.constraints) == tuple(other.space.constraints)
+        )
+
+    def meet(self, other: Box) -> Box | None:
+        """Return the intersection of two domains, with the constraints of both; None if it is empty."""
+        box = super().meet(other)
+        if box is None:
+            return None
+        constraints = [*self.space.constraints]
+        if isinstance(other, RangeDomain):
+            constraints += [constraint for constraint in other.space.constraints if constraint not in constraints]
+        space = Space(self.space.features, constraints=constraints)
+        return replace(RangeDomain.constrain(box, space), named=self.named)
+
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
@@ -203,7 +273,7 @@ def parse_domain(declared: Any, constraints: Sequence[Any], owner: str) -> Box:
     if isinstance(declared, Mapping):
         return RangeDomain.build(declared, constraints, owner)
     box = Box.of(declared, owner)
-    if isinstance(declared, Space) and declared.constraints:
+    if isinstance(declared, Space) and declared.constraints and declared.keeps_constraints:
         box = RangeDomain.constrain(box, declared)
     if constraints:
         raise ArgumentError(
