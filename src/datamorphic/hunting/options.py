@@ -152,6 +152,9 @@ class GeneratorOptions(Options):
         int | None,
         ProposerOption("For MT-ART: whether distances to the pool (1) or within the group (2) come first.", "1|2"),
     ] = None
+    generations: Annotated[
+        int | None, ProposerOption("For SB-ART: the number of generations of candidates per group.", "N", low=1)
+    ] = None
     options: Annotated[
         Mapping[str, Any] | None, Option("Options of a generator or selector class of yours.", collects_keywords=True)
     ] = None
