@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import datamorphic as dm
 from datamorphic.cli.main import app
-from datamorphic.errors import ArgumentError
+from datamorphic.errors import ArgumentError, SpaceError
 from datamorphic.hunting.generators import GENERATORS, make_generator
 from datamorphic.hunting.selectors import SELECTORS, make_selector
 from datamorphic.hunting.source_domain import SourceDomain
@@ -65,10 +65,10 @@ def test_random_sources_are_uniform_in_the_domain():
 def test_spreading_generators_spread_over_the_domain(name):
     def find_nearest(generator, seed):
         rows = make_generator(generator, HALVED, seed=seed).propose(40).sources
-        return cKDTree(rows).query(rows, k=2)[0][:, 1].min()
+        return cKDTree(rows).query(rows, k=2)[0][:, 1].mean()
 
     spread, random = ([find_nearest(generator, seed) for seed in range(12)] for generator in (name, "MT-RT"))
-    assert np.mean(spread) > 2 * np.mean(random)
+    assert np.mean(spread) > 1.15 * np.mean(random)
     pooled = np.concatenate([make_generator(name, HALVED, seed=seed).propose(40).sources for seed in range(12)])
     third = (pooled.sum(axis=1) > 10 * np.sqrt(2 / 3)).mean()  # of the area, at the long side
     assert 0.25 < third < 0.42
@@ -133,13 +133,17 @@ def test_an_impossible_domain_is_refused():
     never = FunctionRelation(
         name="never", domain={"a": (0, 1), "b": (0, 1)}, constraints=["a + b > 3"], follow_up=lambda a: {"a": a}
     )
+    for name in ("MT-RT", "MT-ART-Max"):
+        with pytest.raises((ArgumentError, SpaceError), match="too few to continue"):
+            dm.generate(never, name, n=5)
+    affine = FunctionRelation(name="a", domain=never.domain[0], follow_up=Affine.scaled(1.0, 2))
     with pytest.raises(ArgumentError, match="of which 0 satisfy its constraints: too few to continue"):
-        dm.generate(never, "MT-RT", n=5)
+        dm.generate(affine, "SFIDMT-BART", n=5)
 
 
 def test_simulated_regions_lie_in_the_domain():
     simulation = dm.simulate("MT-RT", "block", rate=0.05, relation=HALVED, trials=300, seed=1)
-    assert 0.03 < simulation.chance < 0.06  # parts of blocks stick out
+    assert 0.035 < simulation.chance < 0.055  # parts of blocks stick out
     ratio = simulation.ratio
     assert ratio.low < 1 < ratio.high  # random testing needs as many groups as random testing
 

@@ -45,7 +45,7 @@ SELECTOR_BUDGET_GROUPS = 1_000_000
 #: how follow-ups of mixed relations are made from sources: rotation of their numbers, factor and shift
 CHANGES = ((0, -1.0, 1.0), (1, 0.5, 0.0), (0, 2.0, 0.5), (1, -0.5, 0.5), (2, -3.0, 1.0))
 DOMAIN_SAMPLE_SIZE = 20_000  # sources from which shares of a domain that is no box are measured
-MAX_REGION_DRAWS = 1000  # until one has a part in such a domain
+MAX_REGION_DRAWS = 1000  # until one lies in such a domain
 MAX_REGIONS_MEASURED = 1000  # of the trials
 TRIALS_PER_TASK = 25  # of one worker
 TRIALS_PER_QUERY = 1000  # between two updates of the progress display
@@ -139,13 +139,14 @@ class SimulationSetting:
         return 1 / float(np.mean([1 / region.contains(self.domain_sample).mean() for region in regions]))
 
     def draw(self, rng: np.random.Generator) -> Region:
-        """Return the violation region of a trial; it has a part in the domain."""
+        """Return the violation region of a trial; in a domain that is no box, one of which at least half lies inside."""
+        min_share = 0.0 if isinstance(self.options.region, Region) else self.rate / 2
         for _ in range(MAX_REGION_DRAWS):
             region = self._draw_in_box(rng)
-            if self.source_domain.is_box or region.contains(self.domain_sample).any():
+            if self.source_domain.is_box or region.contains(self.domain_sample).mean() > min_share:
                 return region
         raise ArgumentError(
-            f"Of {MAX_REGION_DRAWS:,} violation regions, none has a part in the domain {self.source_domain.domains[0]}. Give a "
+            f"Of {MAX_REGION_DRAWS:,} violation regions, none lies in the domain {self.source_domain.domains[0]}. Give a "
             "larger rate, or constraints that leave more of the box."
         )
 

@@ -12,12 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..._estimates import refuse_many_rows
+from ..._text import suggest_name
 from ..._validation import check_types, is_number, reject, validate_choice, validate_integer
 from ...errors import ArgumentError
 from ...space.features import Continuous, Integer
 from ...space.sampling import draw
 from ...space.space import Space
 from .box import NUMBER, WHOLE, Box, Floats
+from .source_distribution import find_distribution, find_limits, format_distribution, is_frozen
 
 SCALES = ("linear", "log")
 LOG_DECADES = 6  # below the greatest magnitude, that a logarithmic range around 0 covers
@@ -43,6 +45,8 @@ class NumberRange:
         Values that are drawn more often, such as the limits.
     special_share : float
         The share of the draws that are special values.
+    distribution : str or distribution of SciPy, optional
+        What numbers are drawn from, within the limits: ``"normal(0, 1)"``, or ``scipy.stats.norm(0, 1)``.
 
     Examples
     --------
@@ -58,9 +62,14 @@ class NumberRange:
     scale: str = "linear"
     special: Sequence[float] = ()
     special_share: float = DEFAULT_SPECIAL_SHARE
+    distribution: Any = None
 
     def __post_init__(self) -> None:
         validate_choice("scale", "NumberRange", self.scale, SCALES)
+        if self.distribution is not None:
+            if self.scale != "linear":
+                raise ArgumentError("NumberRange got both a scale and a distribution. Give one of them.")
+            find_distribution(self.distribution, "NumberRange")
         if not np.isfinite([self.low, self.high]).all() or self.low > self.high:
             reject("low and high", "NumberRange", "finite limits, the lower one first", (self.low, self.high))
         if self.whole and np.ceil(self.low) > np.floor(self.high):
@@ -75,15 +84,56 @@ class NumberRange:
         """Return a range from a pair (low, high), a Python range of whole numbers, or a feature of numbers."""
         if isinstance(declared, NumberRange):
             return declared
+        if isinstance(declared, str) or is_frozen(declared):
+            return cls.from_distribution(declared, f"domain[{name!r}]")
         if isinstance(declared, builtins.range) and len(declared) and declared.step == 1:
             return cls(declared.start, declared.stop - 1, whole=True)
         if isinstance(declared, Continuous | Integer) and declared.bounded:
             return cls(declared.low, declared.high, whole=declared.kind == "integer")
         is_pair = isinstance(declared, tuple | list) and len(declared) == 2 and all(map(is_number, declared))
         if not is_pair:
-            expected = "a pair (low, high), range(low, high) for whole numbers, or a NumberRange, for each argument"
+            expected = (
+                "a pair (low, high), range(low, high) for whole numbers, a NumberRange, or a distribution such as 'normal(0, 1)', "
+                "for each argument"
+            )
             reject(f"domain[{name!r}]", owner, expected, declared)
         return cls(float(declared[0]), float(declared[1]))
+
+    @classmethod
+    def from_distribution(cls, distribution: Any, owner: str = "NumberRange.from_distribution") -> NumberRange:
+        """Return the range of a distribution; all but two billionths of the draws lie within its limits.
+
+        Examples
+        --------
+        >>> part = NumberRange.from_distribution("exponential(2)")
+        >>> round(part.low, 3), round(part.high, 1), round(float(part.draw(5000, np.random.default_rng(0)).mean()), 1)
+        (0.0, 41.4, 2.0)
+        """
+        frozen = find_distribution(distribution, owner)
+        low, high = find_limits(frozen)
+        return cls(low, high, whole=hasattr(frozen, "pmf") and not hasattr(frozen, "pdf"), distribution=distribution)
+
+    def with_distribution(self, distribution: Any, owner: str) -> NumberRange:
+        """Return the range with a distribution, within the limits of both."""
+        low, high = find_limits(find_distribution(distribution, owner))
+        if max(low, self.low) > min(high, self.high):
+            raise ArgumentError(
+                f"{owner} draws hardly any number between {self.low:g} and {self.high:g} from {format_distribution(distribution)}. "
+                "Give another distribution, or another domain."
+            )
+        return replace(
+            self,
+            low=max(low, self.low),
+            high=min(high, self.high),
+            scale="linear",
+            special=(),
+            distribution=distribution,
+        )
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether all numbers are equally likely."""
+        return self.scale == "linear" and not len(self.special) and self.distribution is None
 
     @check_types
     def draw(self, count: int, rng: np.random.Generator) -> Floats:
@@ -91,6 +141,8 @@ class NumberRange:
         validate_integer("count", "NumberRange.draw", count)
         refuse_many_rows("NumberRange.draw", "count", count, 1)
         low, high = self._edges
+        if self.distribution is not None:
+            return self.take_quantiles(rng.random(count))
         values = rng.uniform(low, high, count) if self.scale == "linear" else self._draw_powers(count, rng)
         if self.whole:
             values = np.clip(np.rint(values), np.ceil(self.low), np.floor(self.high))
@@ -125,7 +177,11 @@ class NumberRange:
         return np.asarray(special_share + (1 - special_share) * base_shares)
 
     def _take_base_quantiles(self, shares: Floats) -> Floats:
-        if self.scale == "linear":
+        if self.distribution is not None:
+            frozen = find_distribution(self.distribution, "NumberRange")
+            below, above = frozen.cdf(np.nextafter(self.low, -np.inf)), frozen.cdf(self.high)
+            values = np.clip(frozen.ppf(below + (above - below) * shares), self.low, self.high)
+        elif self.scale == "linear":
             low, high = self._edges
             values = low + (high - low) * shares
         else:
@@ -215,7 +271,7 @@ class RangeDomain(Box):
     @cached_property
     def distributed(self) -> list[int]:
         """The columns of which some numbers are likelier than others."""
-        return [column for column, part in enumerate(self.ranges) if part.scale != "linear" or len(part.special)]
+        return [column for column, part in enumerate(self.ranges) if not part.is_uniform]
 
     def same(self, other: Box) -> bool:
         """Return whether two domains have the same limits, ranges and constraints."""
@@ -266,6 +322,24 @@ class RangeDomain(Box):
     def narrow(self, low: Floats, high: Floats) -> Box:
         """Return the domain between closer limits; ranges become linear."""
         return replace(RangeDomain.constrain(Box(low, high, self.kind), self.space), named=self.named)
+
+
+def distribute(box: Box, distributions: Mapping[str, Any], names: Sequence[str], owner: str) -> Box:
+    """Return a domain whose columns with these names are drawn from distributions, within its limits."""
+    if not isinstance(box, RangeDomain):
+        features = [
+            Continuous(name, low, high) if kind == NUMBER else Integer(name, int(low), int(high))
+            for name, low, high, kind in zip(names, box.low.tolist(), box.high.tolist(), box.kind.tolist(), strict=True)
+        ]
+        box = RangeDomain.constrain(box, Space(features))
+    if unknown := [name for name in distributions if name not in names]:
+        raise ArgumentError(f"{owner} got a distribution of {unknown[0]!r}. {suggest_name(unknown[0], list(names))}")
+    ranges = [
+        part.with_distribution(distributions[name], owner) if name in distributions else part
+        for name, part in zip(names, box.ranges, strict=True)
+    ]
+    low, high = (np.array([getattr(part, end) for part in ranges], dtype=float) for end in ("low", "high"))
+    return replace(box, low=low, high=high, ranges=tuple(ranges))
 
 
 def parse_domain(declared: Any, constraints: Sequence[Any], owner: str) -> Box:
