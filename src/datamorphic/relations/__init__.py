@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .catalogue.search import search_relations as search_relations
     from .catalogue.text import text_relations as text_relations
     from .catalogue.translation import translation_relations as translation_relations
+    from .check.traces import compare_traces as compare_traces
     from .patterns.pattern import Pattern as Pattern
     from .patterns.relation import InputPattern as InputPattern
     from .patterns.relation import OutputPattern as OutputPattern
@@ -32,6 +33,7 @@ _MODULES = list_modules(
         "catalogue.search": "search_relations",
         "catalogue.text": "text_relations",
         "catalogue.translation": "translation_relations",
+        "check.traces": "compare_traces",
         "patterns.pattern": "Pattern",
         "patterns.relation": "InputPattern OutputPattern",
     }
