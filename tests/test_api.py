@@ -96,6 +96,7 @@ GROUPS = {
         "OutputPattern",
         "Pattern",
         "audio_relations",
+        "compare_traces",
         "image_relations",
         "route_relations",
         "search_relations",

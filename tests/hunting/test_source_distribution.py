@@ -97,20 +97,20 @@ def test_a_domain_may_be_a_distribution():
 
 
 def test_hunts_use_distributions_and_refuse_them_for_rows():
-    asked = []
+    inputs = []
 
     def line(x, y):
-        asked.append(x)
+        inputs.append(x)
         return x + y
 
     dm.hunt(line, [LINE], budget=30, source_distribution={"x": "normal(10, 1)"})
-    sources = asked[0]
+    sources = inputs[0]
     assert (abs(sources - 10) < 8).all()
     space = dm.Space([dm.Continuous("income", 0, 100), dm.Continuous("age", 0, 1)])
-    asked.clear()
+    inputs.clear()
     model = dm.wrap(lambda income, age: line(income, age), space=space, scalar=True)
     dm.hunt(model, [LINE.over(space)], budget=10, source_distribution={"income": "normal(10, 1)"})
-    assert asked
+    assert inputs
     with pytest.raises(ArgumentError, match="the sources of this hunt are training sets"):
         dm.hunt(KNeighborsClassifier(), "MR-1.1", source_distribution={"x": "normal(0, 1)"})
 

@@ -98,16 +98,16 @@ def test_selectors_refuse_domains_with_other_constraints_or_let_them_meet():
 
 
 def test_a_hunt_asks_only_inside():
-    asked = []
+    inputs = []
 
     def area(a, b):
-        asked.append(np.stack([a, b], axis=1))
+        inputs.append(np.stack([a, b], axis=1))
         return np.where(a + b > 10, np.nan, a * b)
 
     hunt = dm.hunt(area, [SWAPPED], budget=50)
     assert not hunt.found
     assert hunt.table["holds"].sum() == 50
-    assert (np.concatenate(asked).sum(axis=1) <= 10).all()
+    assert (np.concatenate(inputs).sum(axis=1) <= 10).all()
     assert not dm.hunt(area, [SWAPPED], selector="MRGS-ART", budget=20).found
 
 

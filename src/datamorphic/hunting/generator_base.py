@@ -201,14 +201,14 @@ class Generator:
     def _take_from_domain(self, count: int) -> GroupBatch:
         """Return the next groups inside a domain that is no box."""
         parts = [] if self._waiting is None else [self._waiting]
-        found, tries = sum(map(len, parts)), 0
-        while found < count:
+        size, tries = sum(map(len, parts)), 0
+        while size < count:
             batch = min(max(FIRST_DOMAIN_BATCH, self._executed // DOMAIN_BATCH_DIVISOR), MAX_DOMAIN_BATCH)
             parts.append(self._restrict(self._draw_groups(batch)))
-            found, tries = found + len(parts[-1]), tries + batch
-            if tries > MAX_TRIES_PER_GROUP * (found + 1):
+            size, tries = size + len(parts[-1]), tries + batch
+            if tries > MAX_TRIES_PER_GROUP * (size + 1):
                 raise ArgumentError(
-                    f"{self.name} drew {tries:,} sources between the limits of the domain, of which {found:,} satisfy its "
+                    f"{self.name} drew {tries:,} sources between the limits of the domain, of which {size:,} satisfy its "
                     "constraints: too few to continue. Give closer limits, or other constraints."
                 )
         sources, follow_ups = (np.concatenate(columns) for columns in zip(*parts, strict=True))

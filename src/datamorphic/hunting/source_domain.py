@@ -98,8 +98,9 @@ class SourceDomain:
         rows = inputs.copy()
         columns = self._split(rows)
         for box, part in zip(self.domains, columns, strict=True):
-            for column in box.distributed if isinstance(box, RangeDomain) else ():
-                part[:, column] = box.ranges[column].find_shares(part[:, column])
+            if isinstance(box, RangeDomain):
+                for column in box.distributed:
+                    part[:, column] = box.ranges[column].find_shares(part[:, column])
         return rows
 
     def _split(self, rows: Floats) -> list[Floats]:

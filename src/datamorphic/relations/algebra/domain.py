@@ -326,13 +326,15 @@ class RangeDomain(Box):
 
 def distribute(box: Box, distributions: Mapping[str, Any], names: Sequence[str], owner: str) -> Box:
     """Return a domain whose columns with these names are drawn from distributions, within its limits."""
+    if len(names) != box.dimension:
+        reject("names", owner, f"{box.dimension} names, one for each input", names)
     if not isinstance(box, RangeDomain):
         features = [
             Continuous(name, low, high) if kind == NUMBER else Integer(name, int(low), int(high))
             for name, low, high, kind in zip(names, box.low.tolist(), box.high.tolist(), box.kind.tolist(), strict=True)
         ]
         box = RangeDomain.constrain(box, Space(features))
-    if unknown := [name for name in distributions if name not in names]:
+    if unknown := [str(name) for name in distributions if name not in names]:
         raise ArgumentError(f"{owner} got a distribution of {unknown[0]!r}. {suggest_name(unknown[0], list(names))}")
     ranges = [
         part.with_distribution(distributions[name], owner) if name in distributions else part

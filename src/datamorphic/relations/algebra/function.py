@@ -423,6 +423,7 @@ class FunctionRelation(SystemRelation):
         """Return the relation with another source domain ("image")."""
         return replace(self, domain=domain, follow_domain=None)
 
+    @check_types
     def drawn_from(self, distributions: Mapping[str, Any], names: Sequence[str] = ()) -> FunctionRelation:
         """Return the relation with sources drawn from distributions, within its domain.
 
@@ -674,7 +675,7 @@ def prepare_function(model: Any, relations: Sequence[MetamorphicRelation], has_i
     boxes = [
         box for relation in relations if isinstance(relation, FunctionRelation) for box in relation.list_input_boxes()
     ]
-    if not boxes or not all(relation.draws_inputs for relation in relations):
+    if not boxes or not all(isinstance(relation, SystemRelation) and relation.draws_inputs for relation in relations):
         return model
     boxes = [box for box in boxes if box.dimension == boxes[0].dimension]
     low, high = np.min([box.low for box in boxes], axis=0), np.max([box.high for box in boxes], axis=0)

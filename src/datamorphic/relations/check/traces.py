@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..._lazy import pd
-from ..._validation import validate_integer
+from ..._validation import reject, validate_integer, validate_seed
 from ...errors import ArgumentError
 from ...runs.driver import drive
 from ...runs.flow import Flow
@@ -64,7 +64,10 @@ def compare_traces(
     >>> compare_traces(size, mirrored)["relation"].tolist()
     ['mirrored']
     """
+    if not callable(function):
+        reject("function", "compare_traces", "a Python function", function)
     validate_integer("inputs", "compare_traces", inputs, 1)
+    validate_seed("seed", "compare_traces", seed)
     own_relations = getattr(function, "relations", None)
     chosen = resolve_relations(
         own_relations if relations is None else relations, "relations", "compare_traces", "", own_relations
