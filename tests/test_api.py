@@ -107,6 +107,7 @@ GROUPS = {
         "OutputPattern",
         "Pattern",
         "audio_relations",
+        "compare_traces",
         "image_relations",
         "parse_pattern_relation",
         "rank_learners",

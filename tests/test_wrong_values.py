@@ -151,6 +151,7 @@ def get_values(name, folder):
         "Front.load": lambda: {"path": save_front(folder), "model": None},
         "HttpService": {"url": "http://localhost:1/predict", "name": None},
         "LearnerRelation": {},
+        "NumberRange.from_distribution": {"distribution": "normal(0, 1)", "owner": "f"},
         "NumberRange.of": {"declared": (0, 10), "name": "x", "owner": "f"},
         "Outputs.concat": {"parts": [dm.Outputs.of(np.ones(2))] * 2},
         "Outputs.of": {"values": np.ones(2)},
@@ -178,6 +179,10 @@ def get_values(name, folder):
         "assert_front_unchanged": lambda: {"data": SPACE, "baseline": save_front(folder)},
         "assert_holds": {"relation": "row order", "seed": 0},
         "check": {"relations": ["row order"]},
+        "compare_traces": {
+            "function": lambda x: x,
+            "relations": dm.FunctionRelation(name="t", domain=(0, 1), follow_up=lambda x: x),
+        },
         "combine": {"model": dm.subjects["Box 1"], "order": None, "seeds": 3, "datamorphisms": ["upward"]},
         "compare": {"old": above, "new": above, "data": FRAME[["x", "c"]], "reference": None},
         "compute_statistics": {"tests": make_tests(), "system": None},
@@ -411,6 +416,7 @@ METHODS = {
         {
             "over": {"domain": (0, 1)},
             "within": {"domain": (0, 1)},
+            "drawn_from": {"distributions": {"x": "normal(0, 1)"}, "names": ("x",)},
             "named": {"name": "tripled", "statement": "s"},
             "draw_sources": {"count": 5, "rng": np.random.default_rng(0)},
         },
@@ -824,6 +830,7 @@ UNTRIED_METHODS = {
             "follow",
         ],
         *[
+            "find_shares",
             "find_smallest_violations",
             "follow_inputs",
             "follow_up",
@@ -838,6 +845,8 @@ UNTRIED_METHODS = {
             "preimage",
             "read_states",
             "source_inputs",
+            "take_quantiles",
+            "with_distribution",
             "split",
             "system",
             "find_obstacle",

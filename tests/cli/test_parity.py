@@ -105,6 +105,7 @@ CALLS = {
     ("test", "outcome"): "expect={'outcome': ...}",
     ("hunt", "promise"): "relations may be those of promises",
     ("generate", "domain"): "relation may be limits",
+    ("generate", "constraint"): "relation may be a Space",
     ("simulate", "relations"): "relation may be several",
     ("credit", "also"): "model may be several",
     ("credit", "performance"): "dm.data.read_freddie_mac",

@@ -17,10 +17,10 @@ import pytest
 
 from datamorphic.data import knn, naive_bayes
 from datamorphic.errors import ArgumentError, DataError
-from datamorphic.mutation.child import count_lines
 from datamorphic.mutation.forge import load_module, make_mutants, read_program
 from datamorphic.mutation.kill_matrix import KillMatrix
 from datamorphic.mutation.operators import OPERATORS, find_changes
+from datamorphic.relations.check.traces import count_lines
 from support.cases import in_one_test
 
 
@@ -283,7 +283,7 @@ def f(x, least=3):
         ]
     return x + 5
 """
-    with load_module(text, "small") as module, count_lines(module) as lines:
+    with load_module(text, "small") as module, count_lines(module.__file__) as lines:
         module.f(1)
     assert sys.gettrace() is None or 6 in lines
     reached = {mutant.line: mutant.is_reached(lines) for mutant in make_mutants(text)}

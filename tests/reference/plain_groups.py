@@ -290,6 +290,53 @@ class SFIDMT(Shells):
         )
 
 
+class Profile(Plain):
+    """TP-ART: a candidate is as likely as its inputs are far from the executed ones of their own domains."""
+
+    def choose(self, rows, tie):
+        if not len(self.rows):
+            return int(tie * self.k)
+        scores = [sum(float(self.nearest(rows, slot)[i]) for slot in range(len(self.domains))) for i in range(self.k)]
+        heights = list(itertools.accumulate(scores))
+        if not heights[-1] > 0:
+            return int(tie * self.k)
+        return min(sum(height <= tie * heights[-1] for height in heights), self.k - 1)
+
+
+class Evolution(Plain):
+    """SB-ART: five generations of candidates; the best of the last one."""
+
+    generations = 5
+
+    def scores(self, rows):
+        return sum(self.nearest(rows, slot) for slot in range(len(self.domains)))
+
+    def candidates(self):
+        sources = super().candidates()
+        for _ in range(self.generations if len(self.rows) else 0):
+            scores = self.scores(self.with_follow_ups(sources)[0]).tolist()
+            children = self.children(sources, scores)
+            fitness = self.scores(self.with_follow_ups(children)[0]).tolist()
+            children[fitness.index(min(fitness))] = sources[scores.index(max(scores))]
+            sources = children
+        return sources
+
+    def children(self, sources, scores):
+        fathers, mothers = ([self.winner(scores) for _ in range(self.k)] for _ in range(2))
+        inherits, mutates = ([[self.rng.random() for _ in range(self.width)] for _ in range(self.k)] for _ in range(2))
+        fresh = np.array([[x for source in self.sources for x in source.uniform(self.rng)] for _ in range(self.k)])
+        children = np.zeros_like(sources)
+        for i in range(self.k):
+            for j in range(self.width):
+                parent = fathers[i] if inherits[i][j] < 0.5 else mothers[i]
+                children[i, j] = fresh[i, j] if mutates[i][j] < 1 / self.width else sources[parent, j]
+        return children
+
+    def winner(self, scores):
+        first, second = (int(self.rng.random() * self.k) for _ in range(2))
+        return first if scores[first] >= scores[second] else second
+
+
 class MTART(Plain):
     """One pool of all executed inputs: d1 and d3 are distances to it, d2 those within a group."""
 
@@ -630,6 +677,8 @@ PLAIN = {
     "SFIDMT-ART-joint": (SFIDMT, {"joint": True}),
     **{f"MT-ART-{of}": (MTART, {"of": of}) for of in ("Min", "Avg", "Max")},
     **{f"MT-ART-{of}-2": (MTART, {"of": of, "strategy": 2}) for of in ("Min", "Avg", "Max")},
+    "TP-ART": (Profile, {}),
+    "SB-ART": (Evolution, {}),
     "MT-BART": (Cells, {}),
     "MT-IPART": (WrappedCells, {}),
     "SFIDMT-BART": (DistantCells, {}),

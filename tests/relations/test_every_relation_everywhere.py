@@ -310,7 +310,8 @@ def test_mutate(name, tmp_path):
     has_inputs = not name.startswith("FunctionRelation")
     options = {"data": row.data, "target": row.target} if has_inputs else {}
     mutation = dm.mutate(path, row.relation, inputs=20, compared=10, limit=2, **options)
-    (relation,) = mutation.relations["relation"]
+    relation, *others = mutation.relations["relation"]
+    assert others == ([] if has_inputs else ["answers"])
     assert relation == (row.relation if isinstance(row.relation, str) else row.relation.name)
     assert len(mutation.mutants) == 2
 

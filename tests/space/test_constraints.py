@@ -35,6 +35,7 @@ def exercised(space, rows=300):
         dm.Space(SULFUR, constraints=["free <= total"]),
         dm.Space([dm.Integer("total", 0, 9), dm.Integer("free", 0, 9)], constraints="free <= total"),
         dm.Space(SULFUR, constraints=[lambda f: f["free"] + f["total"] < 200]),
+        dm.Space([dm.Integer(side, 1, 9) for side in "abc"], constraints=["a + b > c", "b + c > a", "a + c > b"]),
         dm.Space(HOT, constraints=[dm.OneHot(["red", "green", "blue"])]),
         dm.Space(
             [
@@ -47,7 +48,7 @@ def exercised(space, rows=300):
             ],
         ),
     ],
-    ids=["compare", "whole numbers", "function", "one hot", "combinations"],
+    ids=["compare", "whole numbers", "function", "sums", "one hot", "combinations"],
 )
 def test_moves_midpoints_and_samples_satisfy_the_constraints(space):
     points = exercised(space)
@@ -97,6 +98,24 @@ def test_constraints_survive_json_unless_they_are_functions():
     np.testing.assert_array_equal(space.valid(points), again.valid(points))
     with pytest.warns(dm.errors.DatamorphicWarning, match="is a function, which files do not hold"):
         space_from_dict(space_to_dict(dm.Space(HOT, constraints=[lambda f: f["x"] > 0])))
+
+
+def test_sums_of_features_are_compared():
+    sides = [dm.Integer(side, 1, 9, nullable=side == "a") for side in "abc"]
+    space = dm.Space(sides, constraints=["a + b > c", "2 * a - b <= 5"])
+    frame = pd.DataFrame({"a": pd.array([3, 3, 1, 6, None], dtype="Int64"), "b": [4, 4, 2, 5, 1], "c": [6, 7, 3, 1, 9]})
+    assert space.valid(frame).tolist() == [True, False, False, False, True]
+    again = space_from_dict(json.loads(json.dumps(space_to_dict(space))))
+    assert again.valid(frame).tolist() == space.valid(frame).tolist()
+    assert [constraint.describe() for constraint in again.constraints] == ["a + b > c", "2 × a - b ≤ 5"]
+
+
+def test_a_sum_of_something_else_than_numbers_is_refused():
+    features = [dm.Integer("a", 0, 9), dm.Categorical("b", ["x", "y"])]
+    with pytest.raises(dm.errors.SpaceError, match=r"adds 'b', which is categorical\. Add numbers"):
+        dm.Space(features, constraints=["a + b > 3"])
+    with pytest.raises(dm.errors.SpaceError, match="There is no feature 'c'"):
+        dm.Space(features, constraints=["a + c > 3"])
 
 
 def test_sampling_gives_up_when_hardly_any_point_is_valid():

@@ -33,7 +33,19 @@ class GenerateCommand(CapabilityCommand):
                 "domain",
                 Annotated[
                     list[str] | None,
-                    opt.option("LOW,HIGH", "Instead of RELATION: the limits of one input. Repeat it for each input."),
+                    opt.option(
+                        "LOW,HIGH",
+                        "Instead of RELATION: the limits of one input, with a name if there are constraints: a=0,10. Repeat it for "
+                        "each input.",
+                    ),
+                ],
+                None,
+            ),
+            (
+                "constraint",
+                Annotated[
+                    list[str] | None,
+                    opt.option("TEXT", 'With --domain: what the inputs satisfy, e.g. "a + b > c". Repeatable.'),
                 ],
                 None,
             ),
@@ -51,13 +63,16 @@ class GenerateCommand(CapabilityCommand):
                 "Say what to generate, one of: a relation (program:NAME/RELATION or module:object) or --domain LOW,HIGH. "
                 f"Got {'neither' if relation is None else 'both'}."
             )
-        return {"relation": relation, "domain": domain or None}
+        constraints = values.pop("constraint")
+        if constraints and not domain:
+            raise UsageError("--constraint is about the inputs of --domain. A relation has its own constraints.")
+        return {"relation": relation, "domain": domain or None} | ({"constraint": constraints} if constraints else {})
 
     def load_inputs(self, words: Mapping[str, Any], trust: bool) -> dict[str, Any]:
         """Return the relation or the limits, and the generator if it is one of a module."""
         relation = words.get("relation")
         values: dict[str, Any] = {
-            "relation": [_parse_limits(text) for text in words["domain"]]
+            "relation": _parse_domain(words["domain"], words.get("constraint") or [])
             if relation is None
             else load_function_relation(relation)
         }
@@ -124,6 +139,19 @@ def list_imported(*names: Any) -> list[str]:
     return [str(name) for name in names if name and ":" in str(name) and not str(name).startswith(PROGRAM_PREFIX)]
 
 
+def _parse_domain(texts: list[str], constraints: list[str]) -> Any:
+    """Return the domain of single inputs: pairs of limits, or ranges by name with constraints."""
+    from ..relations.algebra.domain import RangeDomain
+
+    named = [text.partition("=") for text in texts]
+    if not constraints and not any(equals for _, equals, _ in named):
+        return [_parse_limits(text) for text in texts]
+    if not all(equals for _, equals, _ in named):
+        raise UsageError(f"Give every input a name, as in --domain a=0,10. Got {', '.join(map(repr, texts))}.")
+    ranges = {name.strip(): _parse_limits(limits) for name, _, limits in named}
+    return RangeDomain.build(ranges, constraints, "--domain")
+
+
 def _parse_limits(text: str) -> tuple[float, float]:
     low, _, high = text.partition(",")
     try:
@@ -144,7 +172,8 @@ generate = make_command(
     The file has one row per group, with columns source_... and follow_up_....
 
     Examples: datamorphic generate program:tanh/tripling --generator MT-BART --n 100 --out groups.csv; datamorphic generate
-    --domain 0,1 --domain 0,1 --generator IPART --n 20
+    --domain 0,1 --domain 0,1 --generator IPART --n 20; datamorphic generate --domain a=0,1 --domain b=0,1 --constraint
+    "a + b < 1" --n 20
     """,
     COMMAND,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +19,7 @@ from .load import choose_model_and_data, load_data, load_learner, load_named, lo
 if TYPE_CHECKING:
     from ..mutation.result import Mutation
 
-LEARNER_HELP = "The class to test. The default is what learners() of the module returns, or its only class."
+LEARNER_HELP = "The class or function to test. The default is what learners() of the module returns, or its only one."
 AT_LEAST_HELP = "Exit with 1 if a smaller share than this is killed, e.g. 0.9."
 
 
@@ -31,8 +32,11 @@ class NamedLearner:
     def __call__(self, module: ModuleType) -> dict[str, Any]:
         """Return the learner by its name."""
         if not hasattr(module, self.name):
-            raise UsageError(f"The program has no class {self.name!r}. Name one with --learner.")
-        return {self.name: getattr(module, self.name)(**self.parameters)}
+            raise UsageError(f"The program has no class or function {self.name!r}. Name one with --learner.")
+        value = getattr(module, self.name)
+        if isinstance(value, type):
+            return {self.name: value(**self.parameters)}
+        return {self.name: partial(value, **self.parameters) if self.parameters else value}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +106,8 @@ mutate = make_command(
     A mutant changes one place of the program. Mutants run in child processes with limits of time and memory.
 
     Examples: datamorphic mutate datamorphic.data.knn --limit 20; datamorphic mutate my_learner.py --learner Mine
-    --like sklearn.naive_bayes:GaussianNB; datamorphic mutate datamorphic.data.naive_bayes --rival 10 --html mutants.html
+    --like sklearn.naive_bayes:GaussianNB; datamorphic mutate my_gamma.py --like scipy.special:gamma; datamorphic mutate
+    heron.py --relation heron_relations:RELATIONS --html mutants.html; datamorphic mutate datamorphic.data.naive_bayes --rival 10
     """,
     COMMAND,
 )

@@ -164,6 +164,7 @@ class MTARTAvg(MTART):
 
     name = "MT-ART-Avg"
     criterion = "Avg"
+    prefers_edges = True
     default_budget = 5_000  # groups; each candidate is compared with the whole pool
 
 
@@ -172,4 +173,5 @@ class MTARTMax(MTART):
 
     name = "MT-ART-Max"
     criterion = "Max"
+    prefers_edges = True
     default_budget = 5_000  # groups; each candidate is compared with the whole pool

@@ -16,8 +16,10 @@ from ..core.execute import Execution
 from ..core.result import FileWriter, Result, make_writer
 from ..errors import ArgumentError
 from ..relations.algebra.box import Box
+from ..relations.algebra.domain import distribute, parse_domain
 from ..relations.algebra.function import FunctionRelation
 from ..reporting.junit import JUnitCase
+from ..space.space import Space
 from .generator_base import Generator, GroupBatch
 from .generators import make_generator
 from .measures import measure_spread
@@ -141,7 +143,17 @@ def generate(options: GenerateOptions, execution: Execution[None]) -> GeneratedG
     ((100, 1), (100, 1))
     """
     start_time = read_clock()
-    generator = make_generator(options.generator, options.relation, seed=execution.seed, **options.proposer_options)
+    source: Any = options.relation
+    if options.source_distribution:
+        if isinstance(source, FunctionRelation):
+            source = source.drawn_from(options.source_distribution)
+        else:
+            from .plots import name_columns
+
+            box = parse_domain(source, (), "generate")
+            names = source.names if isinstance(source, Space) else name_columns(box)
+            source = distribute(box, options.source_distribution, names, "generate")
+    generator = make_generator(options.generator, source, seed=execution.seed, **options.proposer_options)
     relation = generator.relation
     if isinstance(relation, FunctionRelation) and relation.uses_outputs:
         raise ArgumentError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
@@ -16,6 +16,7 @@ from .._validation import reject, to_generator, validate_integer
 from ..errors import ArgumentError
 from ..relations.algebra.base import Verdicts
 from ..relations.algebra.box import Box, Floats
+from ..relations.algebra.domain import parse_domain
 from ..relations.algebra.function import FunctionRelation
 from ..space.space import Space
 from .affine_form import find_affine_form
@@ -24,11 +25,16 @@ from .kernels.compiling import Kernel
 from .kernels.layout import Ints, Layout, build_box_layout, build_layout
 from .plain_kernels import MAX_PLAIN_GROUPS, advance_without_compiling
 from .random_numbers import NumberStream
+from .source_domain import SourceDomain
 
-#: a domain of inputs: a box, a space, a pair of limits, or one pair per input
-DomainLike: TypeAlias = Box | Space | Sequence[float] | Sequence[Sequence[float]]
+#: a domain of inputs: a box, a space, a pair of limits, or one pair per input, which may have names
+DomainLike: TypeAlias = Box | Space | Mapping[str, Any] | Sequence[float] | Sequence[Sequence[float]]
 
 INITIAL_CAPACITY_GROUPS = 64
+FIRST_DOMAIN_BATCH = 16  # groups that are drawn at once and then restricted to a domain that is no box
+DOMAIN_BATCH_DIVISOR = 8  # later ones have an eighth of the groups so far: few are made in vain
+MAX_DOMAIN_BATCH = 8192
+MAX_TRIES_PER_GROUP = 1000  # drawn in the box around a domain, for each group inside it
 MAX_GROUPS_AHEAD = 256
 MAX_GROUPS_COMPARED = 1024  # at once, with what the function of the user makes
 MAX_NUMBERS_AHEAD = 2**20  # in candidates of groups that are drawn ahead
@@ -72,6 +78,11 @@ class Generator:
     shell closed in between, so the groups are those made one by one. Where candidates depend on every choice, those of one
     group are drawn ahead.
 
+    If the domain is no box, because its inputs satisfy constraints or have a distribution, groups are made in a box: that of the
+    limits, or of quantiles. They are then placed in the domain; those outside are left out, although the memory has them, so that
+    what is left spreads over the domain as all of them over the box. This is done for whole batches, whose sizes depend on the
+    groups so far alone. Generators that prefer edges would hardly ever propose one inside: theirs are pulled to the edge of the domain.
+
     Parameters
     ----------
     relation : FunctionRelation, Box or pairs of limits
@@ -97,6 +108,9 @@ class Generator:
     default_candidates: ClassVar[int] = 10
     sources_only: ClassVar[bool] = False  # whether sources are chosen without regard to follow-ups
     default_budget: ClassVar[int] = 100_000  # groups per trial of a simulation
+    prefers_edges: ClassVar[bool] = (
+        False  # whether nearly all groups lie at edges of the box, where few are in a domain
+    )
     draws_ahead: ClassVar[bool] = False  # whether candidates depend little on what was chosen before
     kernels: ClassVar[GeneratorKernels]
     _settings: tuple[Any, ...] = ()
@@ -107,20 +121,24 @@ class Generator:
     def __init__(
         self, relation: FunctionRelation | DomainLike, *, k: int | None = None, seed: SeedLike = 0, scaled: bool = False
     ) -> None:
-        self.relation = relation if isinstance(relation, FunctionRelation) else Box.of(relation, self.name)
+        self.relation = relation if isinstance(relation, FunctionRelation) else parse_domain(relation, (), self.name)
+        self._domain = SourceDomain.of(self.relation)
         self.k = self.default_candidates if k is None else validate_integer("k", self.name, k, 1, MAX_CANDIDATES)
         self.rng = to_generator("seed", self.name, seed)
-        if self.sources_only and isinstance(self.relation, FunctionRelation):
-            self.layout: Layout = build_box_layout(self.relation.domain, scaled=scaled)
+        if self.sources_only or not isinstance(self.relation, FunctionRelation):
+            self.layout: Layout = build_box_layout(self._domain.boxes, scaled=scaled)
+        elif self._domain.warps:  # then a function makes the follow-ups, whatever they are
+            self.layout = build_box_layout(self._domain.boxes, self.relation.follow_domains(), scaled=scaled)
         else:
             self.layout = build_layout(self.relation, scaled=scaled)
-        self.count = 0
+        self._executed = self._proposed = 0  # in the memory; of them, inside a domain that is no box
         self._capacity = INITIAL_CAPACITY_GROUPS
         refuse_many_rows(self.name, "k", self.k, int(self.layout.start[-1]))
         self._assume_affine()
         self._reserve_candidates()
         self._memory: tuple[Any, ...] = ()
         self._answer: Callable[[list[Floats]], list[Any]] | None = None
+        self._waiting: GroupBatch | None = None  # groups inside a domain that is no box, to be proposed next
         self._prepare()
 
     # -- what subclasses may override ----------------------------------------------------------------------------
@@ -169,21 +187,62 @@ class Generator:
     def propose(self, count: int = 1) -> GroupBatch:
         """Return the next groups; they count as executed."""
         validate_integer("count", f"{self.name}.propose", count, 1)
+        if self._domain.is_box:
+            return self._draw_groups(count)
+        groups = self._take_from_domain(count)
+        self._proposed += count
+        return groups
+
+    @property
+    def count(self) -> int:
+        """The number of groups that count as executed."""
+        return self._executed if self._domain.is_box else self._proposed
+
+    def _take_from_domain(self, count: int) -> GroupBatch:
+        """Return the next groups inside a domain that is no box."""
+        parts = [] if self._waiting is None else [self._waiting]
+        size, tries = sum(map(len, parts)), 0
+        while size < count:
+            batch = min(max(FIRST_DOMAIN_BATCH, self._executed // DOMAIN_BATCH_DIVISOR), MAX_DOMAIN_BATCH)
+            parts.append(self._restrict(self._draw_groups(batch)))
+            size, tries = size + len(parts[-1]), tries + batch
+            if tries > MAX_TRIES_PER_GROUP * (size + 1):
+                raise ArgumentError(
+                    f"{self.name} drew {tries:,} sources between the limits of the domain, of which {size:,} satisfy its "
+                    "constraints: too few to continue. Give closer limits, or other constraints."
+                )
+        sources, follow_ups = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        self._waiting = GroupBatch(sources[count:], follow_ups[count:])
+        return GroupBatch(sources[:count], follow_ups[:count])
+
+    def _restrict(self, groups: GroupBatch) -> GroupBatch:
+        """Return the groups that lie inside the domain when they are placed in it."""
+        rows, inside = self._domain.place(groups.sources, self.rng)
+        if self.prefers_edges:
+            rows, inside = self._domain.pull_inside(rows, inside, self.rng)
+        if (self._domain.settles or self.prefers_edges) and isinstance(
+            self.relation, FunctionRelation
+        ):  # they have other follow-ups now
+            return GroupBatch(rows[inside], self._make_follow_ups(rows[inside], placed=True))
+        return GroupBatch(rows[inside], groups.follow_ups[inside])
+
+    def _draw_groups(self, count: int) -> GroupBatch:
+        """Return the next groups in the box."""
         rows = np.zeros((count, int(self.layout.start[-1])))
-        self._avoids_compiling = self.count + count <= MAX_PLAIN_GROUPS
+        self._avoids_compiling = self._executed + count <= MAX_PLAIN_GROUPS
         position = 0
         if self._ahead is not None:
             self._ahead.size[0] = 0
         with NumberStream(self.rng, 4 * self.k * rows.size + 16) as self._stream:
             while position < count:
                 # memory grows with the groups in it, not with those asked for
-                chunk = rows[position : min(count, position + self._capacity - self.count)]
+                chunk = rows[position : min(count, position + self._capacity - self._executed)]
                 if not len(chunk):
                     self._capacity *= 2
                     self._grow(self._capacity)
                     continue
                 step = self._advance_as_affine(chunk) if self._assumed_affine else self._advance(chunk)
-                self.count += step
+                self._executed += step
                 position += step
                 candidates = self._follow_ahead()
                 if self._stream.is_short:
@@ -197,14 +256,19 @@ class Generator:
 
     @property
     def _python_relation(self) -> FunctionRelation | None:
-        """The relation, if a function of the user makes the follow-ups of candidates."""
+        """The relation, if a function makes the follow-ups of candidates."""
         relation = self.relation
-        return None if self.sources_only or isinstance(relation, Box) or relation.affine else relation
+        return None if self.sources_only or isinstance(relation, Box) or self._is_affine else relation
+
+    @property
+    def _is_affine(self) -> bool:
+        """Whether kernels can make the follow-ups, from the numbers that they draw."""
+        return isinstance(self.relation, FunctionRelation) and self.relation.affine and not self._domain.warps
 
     def _assume_affine(self) -> None:
         """Let the kernel make the follow-ups, if the function of the user looks affine."""
         self._assumed_affine = False
-        if self.draws_ahead and (relation := self._python_relation):
+        if self.draws_ahead and self._domain.is_box and (relation := self._python_relation):
             change = find_affine_form(relation)
             if change is not None and len(change.matrix) == self.layout.start[-1] - self.layout.width:
                 self.layout = self.layout._replace(matrix=change.matrix, offset=change.offset)
@@ -264,7 +328,18 @@ class Generator:
         self._follow_ups = self._make_follow_ups(self._ahead.sources[:size].reshape(-1, self.layout.width))
         return size
 
-    def _make_follow_ups(self, sources: Floats) -> Floats:
+    def _make_follow_ups(self, sources: Floats, *, placed: bool = False) -> Floats:
+        """Return the follow-ups of sources; of numbers that are outside the domain when they are placed in it, NaN."""
+        if self._domain.is_box or placed:
+            return self._follow(sources)
+        rows, inside = self._domain.place(sources, np.random.default_rng(0))
+        width = sum(box.dimension for box in self.relation.follow_domains())  # type: ignore[union-attr]
+        follow_ups = np.full((len(rows), width), np.nan)
+        if inside.any():
+            follow_ups[inside] = self._follow(rows[inside])
+        return follow_ups
+
+    def _follow(self, sources: Floats) -> Floats:
         assert isinstance(self.relation, FunctionRelation)
         outputs = None
         if self.relation.uses_outputs:
@@ -298,20 +373,22 @@ class Generator:
         if self.sources_only or isinstance(self.relation, Box):
             follow_ups = rows[:, :0]
         else:
-            follow_ups = self._make_follow_ups(rows)
+            follow_ups = self._make_follow_ups(rows, placed=True)
             follow_ups = np.where(np.isfinite(follow_ups), follow_ups, self.layout.low[self.layout.width :])
-        for row in np.concatenate([rows, follow_ups], axis=1):
-            while self.count >= self._capacity:
+        for row in np.concatenate([self._domain.unplace(rows), follow_ups], axis=1):
+            while self._executed >= self._capacity:
                 self._capacity *= 2
                 self._grow(self._capacity)
             self._add(row)
-            self.count += 1
+            self._executed += 1
+        self._proposed += len(rows)
 
     def clone(self, seed: SeedLike) -> Self:
         """Return a copy of the generator at its start, with another seed."""
         generator = copy.copy(self)
         generator.rng = to_generator("seed", self.name, seed)
-        generator.count, generator._capacity = 0, INITIAL_CAPACITY_GROUPS
+        generator._executed, generator._proposed, generator._capacity = 0, 0, INITIAL_CAPACITY_GROUPS
+        generator._waiting = None
         generator._advance_code = self._advance_code
         generator._reserve_candidates()
         generator._prepare()

@@ -9,12 +9,13 @@ from typing import Any
 from .._text import suggest_name
 from ..errors import ArgumentError
 from ..relations.algebra.function import FunctionRelation
+from .candidate_generators import SearchBased, TestProfile
 from .distance_generators import FSCS, RRT, SFIDMT, EdgeCentre, MetamorphicDistance, MTARTAvg, MTARTMax, MTARTMin
 from .generator_base import DomainLike, Generator, GeneratorLike
 from .partition_generators import BART, IPART, MTBART, MTIPART, MTRPART, RPART, SFIDMTBART
 from .random_generators import MTRT, Halton, Sobol
 
-OF_GROUPS = (MTRT, MTARTMin, MTARTAvg, MTARTMax, SFIDMT, MTBART, MTIPART, MTRPART, SFIDMTBART)
+OF_GROUPS = (MTRT, MTARTMin, MTARTAvg, MTARTMax, SFIDMT, MTBART, MTIPART, MTRPART, SFIDMTBART, TestProfile, SearchBased)
 OF_INPUTS = (FSCS, EdgeCentre, MetamorphicDistance, RRT, RPART, BART, IPART, Sobol, Halton)
 GENERATORS: dict[str, type[Generator]] = {
     generator_class.name: generator_class for generator_class in (*OF_GROUPS, *OF_INPUTS)

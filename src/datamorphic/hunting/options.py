@@ -22,6 +22,7 @@ from ..morphisms.model_options import ModelOptions
 from ..morphisms.subject import SubjectUnderTest
 from ..relations.algebra.base import MetamorphicRelation
 from ..relations.algebra.function import FunctionRelation
+from ..relations.algebra.source_distribution import format_distribution
 from ..relations.catalogue.registry import find_relation
 from ..relations.learners.base import LearnerRelation
 from ..runs.engine_base import Engine
@@ -153,6 +154,9 @@ class GeneratorOptions(Options):
         int | None,
         ProposerOption("For MT-ART: whether distances to the pool (1) or within the group (2) come first.", "1|2"),
     ] = None
+    generations: Annotated[
+        int | None, ProposerOption("For SB-ART: the number of generations of candidates per group.", "N", low=1)
+    ] = None
     options: Annotated[
         Mapping[str, Any] | None, Option("Options of a generator or selector class of yours.", collects_keywords=True)
     ] = None
@@ -211,6 +215,43 @@ class SelectorOptions(GeneratorOptions):
     ] = None
 
 
+def parse_distributions(texts: Sequence[str]) -> dict[str, str]:
+    """Return the distributions of inputs by name from ``x=normal(0, 1)``."""
+    pairs = [text.partition("=") for text in texts]
+    for name, sign, distribution in pairs:
+        if not (name.strip() and sign and distribution.strip()):
+            text = name + sign + distribution
+            raise UsageError(
+                f"--source-distribution takes an input and a distribution, as in 'x=normal(0, 1)'. Got {text!r}."
+            )
+    return {name.strip(): distribution.strip() for name, _, distribution in pairs}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SourceOptions(Options):
+    """What sources are drawn from."""
+
+    source_distribution: Annotated[
+        Mapping[str, Any] | None,
+        Option(
+            'What inputs are drawn from, by name, within the domain: ``{"x": "normal(0, 1)"}``, or a distribution of SciPy. Inputs '
+            "without names are x, y, z and so on. Generators that spread inputs spread them evenly over the shares of the distribution. By "
+            "default all inputs of the domain are equally likely, unless a `NumberRange` says otherwise.",
+            "NAME=DISTRIBUTION",
+            help="What an input is drawn from, within the domain: 'x=normal(0, 1)', uniform, exponential, lognormal, triangular, beta, "
+            "gamma, student or poisson. Repeatable.",
+            parse=parse_distributions,
+            repeatable=True,
+            label="Distributions of inputs",
+        ),
+    ] = None
+
+    def to_request(self) -> dict[str, Any]:
+        """Return what a run store keeps of the options; of distributions, their texts."""
+        texts = {name: format_distribution(value) for name, value in (self.source_distribution or {}).items()}
+        return super().to_request() | {"source_distribution": texts or None}
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TrialOptions(Running):
     """The options of what is done in trials: a budget is a number of groups per trial, or a time for all of them."""
@@ -241,7 +282,7 @@ class TrialOptions(Running):
 
 
 @dataclass(frozen=True, eq=False)
-class HuntOptions(SelectorOptions, TrialOptions, ModelOptions):
+class HuntOptions(SelectorOptions, SourceOptions, TrialOptions, ModelOptions):
     """The options of `dm.hunt`."""
 
     OWNER: ClassVar[str] = "hunt"
@@ -465,7 +506,7 @@ def to_list(choice: Any) -> list[Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class GenerateOptions(GeneratorOptions, KeptOptions):
+class GenerateOptions(GeneratorOptions, SourceOptions, KeptOptions):
     """The options of `dm.generate`."""
 
     OWNER: ClassVar[str] = "generate"

@@ -84,7 +84,7 @@ class _CellGenerator(_PartitionGenerator):
         if cells_needed > MAX_CELLS:
             raise ArgumentError(
                 f"{self.name} would cut a domain of {self.layout.width} columns into {cells_needed:,} cells after "
-                f"{self.count:,} groups; the limit is {MAX_CELLS:,}. Use SFIDMT-ART or MT-BART."
+                f"{self._executed:,} groups; the limit is {MAX_CELLS:,}. Use SFIDMT-ART or MT-BART."
             )
         self._cell_capacity = min(2 * cells_needed, MAX_CELLS)
         self._grow(self._capacity)

@@ -72,11 +72,13 @@ def hunt(options: HuntOptions, execution: Execution[HuntSubject]) -> Hunt:
     hunter = Hunter(options, execution)
     subject, system = execution.subject, execution.subject.system
     if subject.is_learner:
+        _refuse_distributions(options, "training sets")
         return hunter.hunt_training_sets()
     takes_rows = uses_rows(subject.relations, options, None if options.data is None or system is None else system.seeds)
     if system is None:
         return hunter.hunt_function()
     if takes_rows:
+        _refuse_distributions(options, "rows of data")
         return hunter.hunt_rows(system.sut, system.seeds)
     space = system.seeds.space
     changes = fit_changes(subject.relations, system.sut, space)
@@ -157,7 +159,7 @@ class Hunter:
         read_outputs: OutputReader = read_columns,
     ) -> Hunt:
         """Run the trials against a system whose inputs are those of a space."""
-        proposer = make_proposer(relations, self.options, has_space=True)
+        proposer = make_proposer(relations, self.options, has_space=True, names=space.names)
         _set_answerer(proposer, lambda parts: [executor.execute(Points(space, part)).values for part in parts])
         self._drive_trials(executor, lambda trial: to_flow(self._start_trial(proposer, trial), space, read_outputs))
         return self._build_result(
@@ -309,8 +311,20 @@ def _resolve_relation(
     return item if space is None else validate_columns(item, space)
 
 
-def make_proposer(relations: Sequence[FunctionRelation], options: HuntOptions, *, has_space: bool) -> Proposer:
+def _refuse_distributions(options: HuntOptions, sources: str) -> None:
+    """Raise `ArgumentError` for distributions of sources that are not drawn from a domain."""
+    if options.source_distribution:
+        raise ArgumentError(
+            f"source_distribution is about numbers of a domain, but the sources of this hunt are {sources}. Leave it out."
+        )
+
+
+def make_proposer(
+    relations: Sequence[FunctionRelation], options: HuntOptions, *, has_space: bool, names: Sequence[str] = ()
+) -> Proposer:
     """Return the selector, or generators of relations that take turns."""
+    if options.source_distribution:
+        relations = [relation.drawn_from(options.source_distribution, names) for relation in relations]
     if options.selector is not None:
         output_dependent = [relation.name for relation in relations if relation.uses_outputs]
         if output_dependent:

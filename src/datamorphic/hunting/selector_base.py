@@ -19,6 +19,7 @@ from .._validation import reject, to_generator, validate_choice, validate_intege
 from ..errors import ArgumentError
 from ..relations.algebra.base import Verdicts
 from ..relations.algebra.box import Affine, Box, Floats
+from ..relations.algebra.domain import RangeDomain
 from ..relations.algebra.function import FunctionRelation
 from .generator_base import INITIAL_CAPACITY_GROUPS, MAX_CANDIDATES, Generator
 from .generators import make_generator
@@ -44,6 +45,7 @@ from .kernels.selecting import (
 from .kernels.splitting import grow_boxes, make_boxes
 from .partition_generators import MAX_CELLS, validate_neighbour_columns, validate_split_columns
 from .random_numbers import NumberStream
+from .source_domain import SourceDomain
 
 
 def find_shared_box(
@@ -104,6 +106,11 @@ def pack_relations(
     )
 
 
+def _build_sources(box: Box, count: int) -> FunctionRelation:
+    """Return a relation that has so many sources in a domain, and nothing else that matters."""
+    return FunctionRelation(name="sources", domain=(box,) * count, sources=count, follow_up=lambda *sources: sources[0])
+
+
 @dataclass(frozen=True, eq=False)
 class Picks:
     """Chosen pairs: the number of the relation, and the numbers drawn for its sources."""
@@ -162,7 +169,8 @@ class Selector:
         relation_list = list(relations)
         if not relation_list or not all(isinstance(relation, FunctionRelation) for relation in relation_list):
             reject("relations", self.name, "one or more FunctionRelation", relations)
-        box, self.relations = find_shared_box(relation_list, domains)
+        self.box, self.relations = find_shared_box(relation_list, domains)
+        box = self.box
         self.k = validate_integer("k", self.name, k, 1, MAX_CANDIDATES)
         self.published = not self.fair if published is None else bool(published)
         validate_choice("metric", self.name, metric, ("euclidean", "jaccard"))
@@ -176,7 +184,9 @@ class Selector:
 
     def _make_candidate_source(self, candidates: str | npt.ArrayLike | None, box: Box) -> Generator | Floats | None:
         if candidates is None:
-            return None
+            # kernels draw candidates from boxes
+            is_box = SourceDomain((box,)).is_box
+            return None if is_box else make_generator("MT-RT", _build_sources(box, self.width // box.dimension))
         if isinstance(candidates, str):
             if self.width != box.dimension:
                 raise ArgumentError(
@@ -188,7 +198,7 @@ class Selector:
             expected = f"rows of {self.width} finite numbers, or the name of a generator"
             reject("candidates", self.name, expected, candidates)
         for part in np.split(rows, self.width // box.dimension, axis=1):
-            inside = box.contains(part)
+            inside = box.accepts(part) if isinstance(box, RangeDomain) else box.contains(part)
             if not inside.all():
                 raise ArgumentError(
                     f"Row {int(np.argmin(inside))} of the candidates lies outside the source domain {box} of the "
@@ -325,6 +335,11 @@ class Selector:
         else:
             numbers = self.rng.random(len(candidates)) * len(self._candidate_source)
             candidates[:] = self._candidate_source[numbers.astype(int)]
+
+    def accepts(self, sources: Floats) -> bool:
+        """Return whether a row of sources lies inside the domain."""
+        parts = np.split(sources[None], self.width // self.box.dimension, axis=1)
+        return not isinstance(self.box, RangeDomain) or all(self.box.accepts(part)[0] for part in parts)
 
     def _expand(self, candidates: Floats) -> None:
         expand_candidates(self.table, candidates, self._rows[: len(candidates)])

@@ -65,7 +65,8 @@ class _LearningSelector(Selector):
     def _draw_near(self, source: Floats) -> Floats:
         low, high = self.table.shared_layout.low, self.table.shared_layout.high
         neighbour = source + (high - low) * NEARBY_SHARE_OF_DOMAIN * (2 * self.rng.random(self.width) - 1)
-        return round_columns(self.table.shared_layout, np.clip(neighbour, low, np.nextafter(high, low)))
+        neighbour = round_columns(self.table.shared_layout, np.clip(neighbour, low, np.nextafter(high, low)))
+        return neighbour if self.accepts(neighbour) else source
 
 
 class FeedbackSelector(_LearningSelector):

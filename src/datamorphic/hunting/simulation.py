@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +21,7 @@ from ..core.result import Measure, Result
 from ..errors import ArgumentError, OutOfBudget
 from ..relations.algebra.base import Mask
 from ..relations.algebra.box import Affine, Box, Floats
+from ..relations.algebra.domain import RangeDomain
 from ..relations.algebra.function import FunctionRelation
 from ..reporting.junit import JUnitCase
 from ..runs.engines import make_engine
@@ -39,6 +40,7 @@ from .result import Hunt
 from .scenarios import draw_scenario
 from .selector_base import Picks, Selector, SelectorLike
 from .selectors import make_selector
+from .source_domain import SourceDomain
 from .violation_regions import (
     MeasuredRegion,
     ViolationRegion,
@@ -51,6 +53,9 @@ from .violation_regions import (
 SELECTOR_BUDGET_GROUPS = 1_000_000
 #: how follow-ups of mixed relations are made from sources: rotation of their numbers, factor and shift
 CHANGES = ((0, -1.0, 1.0), (1, 0.5, 0.0), (0, 2.0, 0.5), (1, -0.5, 0.5), (2, -3.0, 1.0))
+DOMAIN_SAMPLE_SIZE = 20_000  # sources from which shares of a domain that is no box are measured
+MAX_REGION_DRAWS = 1000  # until one lies in such a domain
+MAX_REGIONS_MEASURED = 1000  # of the trials
 TRIALS_PER_TASK = 25  # of one worker
 TRIALS_PER_QUERY = 1000  # between two updates of the progress display
 TRIAL_NUMBERS = Space([Integer("trial", 0, 2**50)])
@@ -81,6 +86,27 @@ class SimulationSetting:
             return self.proposer.relations[self.options.violating]
         return self.proposer.relation
 
+    @cached_property
+    def source_domain(self) -> SourceDomain:
+        """The source domain, all sources side by side."""
+        return SourceDomain.of(self.relation)
+
+    @cached_property
+    def domain_sample(self) -> Floats:
+        """Random sources, if the domain is no box."""
+        rng = np.random.default_rng(self.seed)
+        parts = [box.sample(DOMAIN_SAMPLE_SIZE, rng) for box in self.source_domain.domains]
+        return np.concatenate(parts, axis=1)
+
+    @cached_property
+    def domain_share(self) -> float:
+        """The share of the box around the domain that the domain takes up."""
+        if self.source_domain.is_box:
+            return 1.0
+        rng = np.random.default_rng(self.seed)
+        rows = np.concatenate([box.sample(DOMAIN_SAMPLE_SIZE, rng) for box in self.source_domain.boxes], axis=1)
+        return max(float(self.source_domain.place(rows, rng)[1].mean()), 1 / DOMAIN_SAMPLE_SIZE)
+
     @property
     def domain(self) -> tuple[Floats, Floats]:
         """The corners of the source domain, all sources side by side."""
@@ -110,24 +136,49 @@ class SimulationSetting:
     def measured_chance(self) -> Measure:
         """The share of random groups that violate, with its interval if it is estimated.
 
-        If a random selector chooses among relations, only groups of the violated relation can violate.
+        If a random selector chooses among relations, only groups of the violated relation can violate. In a domain that is no
+        box, regions have different shares of it; random testing needs the mean of their inverses.
         """
-        rate, count = self.measured_rate, self.relation_count
-        return Measure(rate.value / count, rate.low / count, rate.high / count, rate.cases)
+        share, count = self.mean_share, self.relation_count
+        return Measure(share.value / count, share.low / count, share.high / count, share.cases)
 
     @property
     def chance(self) -> float:
         """The share of random groups that violate."""
         return self.measured_chance.value
 
+    @cached_property
+    def mean_share(self) -> Measure:
+        """The share of the source domain that violates: the harmonic mean over the trials, if their regions differ in it."""
+        if self.source_domain.is_box or isinstance(self.options.region, MeasuredRegion):
+            return self.measured_rate
+        regions = (
+            self.draw(make_trial_rng(self.seed, number))
+            for number in range(min(self.options.trials, MAX_REGIONS_MEASURED))
+        )
+        mean = 1 / float(np.mean([1 / region.contains(self.domain_sample).mean() for region in regions]))
+        return Measure(mean, mean, mean)
+
     def draw(self, rng: np.random.Generator) -> Region:
-        """Return the violation region of a trial."""
+        """Return the violation region of a trial; in a domain that is no box, one of which at least half lies inside."""
+        min_share = 0.0 if isinstance(self.options.region, Region) else self.rate / 2
+        for _ in range(MAX_REGION_DRAWS):
+            region = self._draw_in_box(rng)
+            if self.source_domain.is_box or region.contains(self.domain_sample).mean() > min_share:
+                return region
+        raise ArgumentError(
+            f"Of {MAX_REGION_DRAWS:,} violation regions, none lies in the domain {self.source_domain.domains[0]}. Give a "
+            "larger rate, or constraints that leave more of the box."
+        )
+
+    def _draw_in_box(self, rng: np.random.Generator) -> Region:
         options = self.options
         if isinstance(options.region, Region):
             return options.region
         low, high = self.domain
         if options.scenario is None:
-            return draw_region(self.region_kind, self.rate, low, high, rng, boxes=options.boxes)
+            rate = self.rate * self.domain_share  # of the box
+            return draw_region(self.region_kind, rate, low, high, rng, boxes=options.boxes)
         assert isinstance(self.relation, FunctionRelation)
         follow_domain = self.relation.follow_domains()[0]
         follow_ends = (follow_domain.low, follow_domain.high)
@@ -472,7 +523,7 @@ def build_setting(options: SimulateOptions, choice: Any, seed: int) -> Simulatio
 def _make_selector(options: SimulateOptions, selector: SelectorLike | None) -> Selector:
     relation = options.relation
     if isinstance(relation, list | tuple):
-        relations = list(relation)
+        relations = list(map(_make_uniform, relation))
     else:
         relations = [relation or make_default_relation(options.dimension, options.scenario)]
     chosen_selector = DEFAULT_SELECTOR if options.selector is None or selector is None else selector
@@ -484,7 +535,7 @@ def _make_selector(options: SimulateOptions, selector: SelectorLike | None) -> S
 def _make_generator(options: SimulateOptions, generator: GeneratorLike) -> Generator:
     relation: FunctionRelation | Box
     if isinstance(options.relation, FunctionRelation):
-        relation = options.relation
+        relation = _make_uniform(options.relation)
     elif options.relation is not None:
         reject("relation", "simulate", "a FunctionRelation, or several with a selector", options.relation)
     elif find_generator(generator)[0].sources_only and options.scenario is None:
@@ -492,6 +543,14 @@ def _make_generator(options: SimulateOptions, generator: GeneratorLike) -> Gener
     else:
         relation = make_default_relation(options.dimension, options.scenario)
     return make_generator(generator, relation, **options.proposer_options)
+
+
+def _make_uniform(relation: FunctionRelation) -> FunctionRelation:
+    """Return a relation whose sources are equally likely in its domain: regions are shares of it."""
+    if not SourceDomain.of(relation).warps:
+        return relation
+    boxes = [box.narrow(box.low, box.high) if isinstance(box, RangeDomain) else box for box in relation.domain]
+    return replace(relation, domain=tuple(boxes))
 
 
 def make_default_relation(dimension: int, scenario: str | None = None) -> FunctionRelation:

@@ -12,6 +12,7 @@ from ..errors import ArgumentError, DataError
 from ..relations.algebra.base import ROUNDING_TOLERANCE, Relation
 from ..relations.algebra.box import Box, Floats
 from ..relations.algebra.change import ChangeRelation
+from ..relations.algebra.domain import RangeDomain, parse_domain
 from ..relations.algebra.function import FunctionRelation, read_columns
 from ..runs.flow import Flow, Query
 from ..space.outputs import Outputs
@@ -79,7 +80,7 @@ def to_function_relation(relation: Relation, space: Space) -> FunctionRelation:
     return FunctionRelation(
         name=relation.name,
         statement=relation.statement,
-        domain=Box.of(space, f"the relation {relation.name!r}"),
+        domain=parse_domain(space, (), f"the relation {relation.name!r}"),
         follow_up=make_follow_ups,
         follow_domain=[Box.of(space)],
         expects=lambda _, y: np.asarray(relation.expects(y[0], y[1])).astype(bool),
@@ -133,7 +134,9 @@ def find_source_box(relations: Sequence[ChangeRelation], space: Space) -> Box:
                     f"No value of {change.column!r} between {feature.low:g} and {feature.high:g} lies in the range "
                     f"[{change.low:g}, {change.high:g}] of the change {change}."
                 )
-    return Box(low, high, box.kind)
+    narrow_box = Box(low, high, box.kind)
+    has_constraints = space.constraints and space.keeps_constraints
+    return RangeDomain.constrain(narrow_box, space) if has_constraints else narrow_box
 
 
 def to_change_function(relation: ChangeRelation, space: Space, box: Box) -> FunctionRelation:

@@ -5,14 +5,10 @@ The functions run code of the program under mutation, so the process of the user
 
 from __future__ import annotations
 
-import sys
-import threading
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import FrameType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -20,9 +16,11 @@ import numpy as np
 from .._typing import DataLike, SupportsFit
 from ..errors import ModelError
 from ..morphisms.subject import SubjectUnderTest
+from ..relations.algebra.answers import FunctionAnswers
 from ..relations.algebra.base import UNDEFINED, MetamorphicRelation, SystemRelation
 from ..relations.check.learner_session import prepare_outcomes
 from ..relations.check.model_session import ModelRelationOutcome, ModelSession, build_fitted_subject
+from ..relations.check.traces import TracedSystem, count_lines, measure_traces
 from ..relations.learners.base import LearnerRelation
 from ..relations.learners.necessity import find_requirement
 from ..relations.learners.requirement import Requirement, must_hold
@@ -31,11 +29,9 @@ from ..relations.learners.runner import answer_flow, check_relation
 from ..relations.learners.sampling import MAX_TRAINING_ROWS, RANDOM_DATA
 from ..relations.learners.sklearn import LEARNER_RELATIONS
 from ..relations.learners.waves import LearnerRelationOutcome, TrainingSource, check_in_waves
-from ..runs.driver import drive
 from ..runs.flow import Flow
-from ..space.outputs import Outputs
 from ..space.points import Batch
-from ..systems.base import Executor, ScoreRequest, Wrapper
+from ..systems.base import Executor
 from ..systems.clusterer import Clusterer
 from ..systems.guard import GuardedSystem
 from ..systems.learner import Learner
@@ -152,8 +148,8 @@ def make_learners(module: ModuleType, make: LearnerFactory | None, trains: bool 
             return {functions[0].__name__: functions[0]}
         names = ", ".join(function.__name__ for function in functions) or "none"
         raise ModelError(
-            f"The module must have one public function. It has {names}. Give learners=, a function of the module that returns "
-            "the functions or models to test by name."
+            f"The module must have one public function. It has {names}. Say which to test: learners=lambda module: "
+            '{"name": module.name}, or --learner NAME on the command line.'
         )
     names = ", ".join(learner_class.__name__ for learner_class in classes) or "none"
     raise ModelError(
@@ -283,6 +279,9 @@ def _iter_labels(learner: Any, plan: MutationPlan) -> Iterator[list[Any]]:
     else:
         subject = _build_model(learner, plan, plan.compared_inputs)
         system, points = GuardedSystem(subject.sut, alive=True), subject.seeds
+        for relation in plan.model_relations:
+            if isinstance(relation, FunctionAnswers):  # inputs inside the domains, which may be no boxes
+                points = relation.draw_inputs(points, np.random.default_rng(plan.inputs.seed))
     for start in range(0, plan.compared_inputs if trains else len(points), INPUTS_PER_COMPARISON):
         numbers = range(start, min(start + INPUTS_PER_COMPARISON, plan.compared_inputs))
         batch: Batch = (
@@ -315,23 +314,16 @@ def _trace_lines(plan: MutationPlan, original: OriginalOutcome) -> None:
         for name, learner in make_learners(module, plan.learners, plan.has_learner_relations).items():
             requirements = _select_requirements(learner, plan)
             if plan.model_relations:
-                with count_lines(module) as counts:
+                with count_lines(str(module.__file__)) as counts:
                     _build_model(learner, plan, min(TRACED_INPUTS, plan.inputs.count))
                 original.lines.update(counts)
             for relation_name in original.relations[name]:
                 system, checks = _prepare_traced_checks(learner, plan.catalogue[relation_name], requirements, plan)
-                traced_system = TracedSystem(system, module)
-                distances = drive(
-                    traced_system.measure_distances(checks),
-                    traced_system,
-                    batch=sys.maxsize,  # one trace per query
-                    cache=None,
-                    recheck=0,
-                    alive=True,
-                    progress=False,
-                )
+                traced_system = TracedSystem(system, str(module.__file__))
+                differences = measure_traces(traced_system, checks)
                 original.lines.update(traced_system.lines)
-                original.traces[name, relation_name] = float(np.mean(distances)) if distances else float("nan")
+                shares = [executions for executions, _ in differences]
+                original.traces[name, relation_name] = float(np.mean(shares)) if differences else float("nan")
 
 
 def _prepare_traced_checks(
@@ -348,66 +340,10 @@ def _prepare_traced_checks(
         return _make_system(learner, plan, relation.labelled), checks
     assert isinstance(relation, SystemRelation)
     model = _build_model(learner, plan, count)
-    system = GuardedSystem(relation.system(model.sut), alive=True)
+    system = GuardedSystem(relation.system(model.sut), recheck=0, alive=True)
     if relation.find_obstacle(model.sut, model.seeds):
         return system, iter(())
     fitted_relation, rng = relation.fitted_to(model.sut, model.seeds), np.random.default_rng(plan.inputs.seed)
     inputs = relation.draw_inputs(model.seeds, rng)
     rows = (inputs.take(slice(number, number + 1)) for number in range(len(inputs)))
     return system, (fitted_relation.check(row, rng) for row in rows)
-
-
-class TracedSystem(Wrapper):
-    """Counts the lines of a module that are executed per query."""
-
-    def __init__(self, inner: Executor, module: ModuleType) -> None:
-        super().__init__(inner)
-        self._module = module
-        self._traces: list[Counter[int]] = []
-        self.lines: set[int] = set()
-
-    def answer(self, batch: Batch, scores: ScoreRequest) -> Outputs:
-        """Answer a query, and keep its trace."""
-        with count_lines(self._module) as counts:
-            outputs = self.inner.execute(batch, scores=scores)
-        self._traces.append(counts)
-        self.lines.update(counts)
-        return outputs
-
-    def measure_distances(self, checks: Iterable[Flow[Any]]) -> Flow[list[float]]:
-        """Run checks, and return how much the lines of source and follow-up differ in those that query both."""
-        distances = []
-        for check in checks:
-            self._traces.clear()
-            yield from check
-            if len(self._traces) == 2:  # the share of line executions that are not in both
-                first, second = self._traces
-                total = (first | second).total()
-                distances.append(1 - (first & second).total() / total if total else 0.0)
-        return distances
-
-
-@contextmanager
-def count_lines(module: ModuleType) -> Iterator[Counter[int]]:
-    """Count how often each line of a module is executed within the ``with`` block."""
-    counts: Counter[int] = Counter()
-
-    def trace_call(frame: FrameType, event: str, argument: Any) -> Any:
-        if frame.f_code.co_filename != module.__file__:
-            return None
-        counts[frame.f_lineno] += 1
-        return trace_line
-
-    def trace_line(frame: FrameType, event: str, argument: Any) -> Any:
-        if event == "line":
-            counts[frame.f_lineno] += 1
-        return trace_line
-
-    before, before_in_threads = sys.gettrace(), threading.gettrace()
-    threading.settrace(trace_call)
-    sys.settrace(trace_call)
-    try:
-        yield counts
-    finally:
-        sys.settrace(before)
-        threading.settrace(before_in_threads)

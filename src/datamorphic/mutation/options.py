@@ -14,7 +14,10 @@ from ..core.groups import SEED, Computing
 from ..core.options import Option
 from ..core.parsing import parse_budget, parse_size
 from ..errors import ArgumentError
+from ..relations.algebra.answers import find_answers_relation
 from ..relations.algebra.base import MetamorphicRelation
+from ..relations.algebra.function import FunctionRelation
+from ..relations.catalogue.functions import find_function_name, relations_for
 from ..relations.catalogue.registry import RelationsLike, resolve_relations
 from ..relations.check.selection import validate_like
 from ..relations.learners.base import LearnerRelation
@@ -42,7 +45,8 @@ class MutateOptions(KeptOptions, Computing):
         Option(
             "The program: a module, or its file ``*.py``. It either has a function ``learners()`` that returns the learners "
             "to test by name, or a single class with ``fit`` and ``predict``. For relations that are not about training, models "
-            "and functions are tested, too: by name, or the single public function of the module.",
+            "and functions are tested, too: by name, or the single public function of the module. A function of numbers must also "
+            "answer inside the domains of its relations, as in `dm.check`.",
             stored=False,
             expected="a module, or the path of a Python file",
             former_names=("program",),
@@ -88,9 +92,10 @@ class MutateOptions(KeptOptions, Computing):
         LearnerLike | None,
         Option(
             "An estimator of scikit-learn whose necessary relations the learners must satisfy, unless they name one "
-            "themselves.",
-            "CLASS",
-            help="The scikit-learn class whose algorithm it implements, e.g. sklearn.naive_bayes:GaussianNB.",
+            "themselves; or a function of NumPy or SciPy whose relations (`dm.relations_for`) a function must satisfy.",
+            "OBJECT",
+            help="The scikit-learn class whose algorithm it implements, or the function of NumPy or SciPy: "
+            "sklearn.naive_bayes:GaussianNB, scipy.special:gamma.",
             stored=False,  # its name is
         ),
     ] = None
@@ -111,10 +116,10 @@ class MutateOptions(KeptOptions, Computing):
     compared: Annotated[
         int,
         Option(
-            "The number of inputs on which labels are compared with those of the original.",
+            "The number of inputs on which answers are compared with those of the original.",
             "N",
             low=1,
-            help="Number of inputs on which to compare labels with the original.",
+            help="Number of inputs on which to compare answers with the original.",
         ),
     ] = 1000
     rows: Annotated[
@@ -199,15 +204,19 @@ class MutateOptions(KeptOptions, Computing):
                 f"data must be a frame, the path of a CSV or Parquet file, or 'random'. Got {self.data!r}."
             )
         like: Any = self.like
-        if like is not None:
-            validate_like(self.OWNER, like)
+        if like is not None and not find_function_name(like):
+            validate_like(self.OWNER, like, ", or a function of NumPy or SciPy that dm.relations_for knows")
 
     def make_subject(self, execution: Execution[Any]) -> MutationPlan:
         """Return how to try the mutants; no code of the program is run."""
         relations: Sequence[MetamorphicRelation] | None = None
         like: Any = self.like
+        is_like_function = like is not None and bool(find_function_name(like))
         if not isinstance(self.relations, str) or self.relations != "auto":
             relations = resolve_relations(self.relations, "relations", self.OWNER, "'auto', ")
+        elif is_like_function:
+            relations = list(relations_for(like).values())
+        relations = None if relations is None else _add_answers_relation(relations)
         # random training sets if no relation needs those of the user
         needs_labels = relations is None or any(
             isinstance(relation, LearnerRelation) and relation.labelled for relation in relations
@@ -221,7 +230,7 @@ class MutateOptions(KeptOptions, Computing):
             target=self.target,
             rows=self.rows,
             learners=self.learners,
-            like=like,
+            like=None if is_like_function else like,
             compared_inputs=self.compared,
             rules=None if self.rival is None else CrossValidationRules(self.rival, self.seed),
         )
@@ -229,9 +238,10 @@ class MutateOptions(KeptOptions, Computing):
     def describe_run(self, execution: Execution[MutationPlan]) -> dict[str, Any]:
         """Return the name of the program and the request, with the program and the data to compare."""
         plan = execution.subject
+        like: Any = self.like
         names = {
             "relations": "auto" if plan.relations is None else [relation.name for relation in plan.relations],
-            "like": None if self.like is None else type(self.like).__name__,
+            "like": None if like is None else find_function_name(like) or type(like).__name__,
         }
         return {
             "system": plan.program.name,
@@ -239,3 +249,10 @@ class MutateOptions(KeptOptions, Computing):
             "model": self.model,
             "seeds": self.data,
         }
+
+
+def _add_answers_relation(relations: Sequence[MetamorphicRelation]) -> list[MetamorphicRelation]:
+    """Return relations, if all are about a function of numbers with the one that it answers inside their domains."""
+    widths = [relation.domain[0].dimension for relation in relations if isinstance(relation, FunctionRelation)]
+    answers = find_answers_relation(relations, widths[0]) if len(widths) == len(relations) else None
+    return [*relations, answers] if answers is not None else list(relations)

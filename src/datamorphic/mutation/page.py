@@ -10,7 +10,7 @@ from ..reporting.text import NO_VALUE_TEXT, to_one_line
 from .kill_matrix import KILLED
 from .result import Mutation, count_by_killer
 
-GOOD_KILLED_SHARE = 0.9  # of the mutants whose labels differ
+GOOD_KILLED_SHARE = 0.9  # of the mutants whose answers differ
 TRACES_TEXT = (
     " Traces: how much the executed lines differ between source and follow-up. Relations whose traces differ more tend to "
     "find more."
@@ -58,7 +58,7 @@ def _list_facts(mutation: Mutation) -> list[tuple[str, str]]:
     if mutation.rules is not None:
         killers += f", {_format_share(mutation.rival_of_different)} by cross-validation"
     different_text = pluralise(len(mutation.different), "mutant")
-    facts.append(("Labels differ", f"{different_text}, on {mutation.compared:,} inputs; {killers}"))
+    facts.append(("Answers differ", f"{different_text}, on {mutation.compared:,} inputs; {killers}"))
     own_text = "violates no relation"
     if mutation.violations:
         own_text = f"violates a relation in {pluralise(mutation.violations, 'case')}, which are left out"
@@ -155,7 +155,7 @@ def _build_rivals_sections(mutation: Mutation) -> list[Section]:
     return [
         Section(
             heading="Comparison with cross-validation",
-            text=f"Of the mutants whose labels differ, relations kill {_format_share(mutation.killed_of_different)} and "
+            text=f"Of the mutants whose answers differ, relations kill {_format_share(mutation.killed_of_different)} and "
             f"cross-validation on simulated data {_format_share(mutation.rival_of_different)}.",
             table=Table(columns=["", "killed by cross-validation", "not killed by it"], rows=rows, sortable=False),
             anchor="rival",

@@ -32,7 +32,7 @@ class MutantResult:
 
     @property
     def different(self) -> bool:
-        """Whether its labels differ from those of the original on some input."""
+        """Whether its answers differ from those of the original on some input."""
         return self.outcome is not None and self.outcome.different_count > 0
 
     @property
@@ -55,10 +55,10 @@ class MutantResult:
             return self.message
         count = self.outcome.different_count
         if not count:
-            return f"its labels equal those of the original on all {compared_inputs:,} inputs: it may be equivalent"
+            return f"its answers equal those of the original on all {compared_inputs:,} inputs: it may be equivalent"
         return (
-            f"its labels differ on {count:,} of {compared_inputs:,} inputs ({format_percent(count / max(1, compared_inputs))}), but in "
-            "the same way before and after each change: it is a different learner that satisfies the same relations"
+            f"its answers differ on {count:,} of {compared_inputs:,} inputs ({format_percent(count / max(1, compared_inputs))}), but in "
+            "the same way before and after each change: it is a different program that satisfies the same relations"
         )
 
 
@@ -95,7 +95,7 @@ class Mutation(Result):
     results: Sequence[MutantResult]  # in the order of the source text
     original: OriginalOutcome  # mutants are not blamed for violations of the program itself
     inputs: int  # on which relations were checked
-    compared: int  # inputs on which labels were compared
+    compared: int  # inputs on which answers were compared
     rules: CrossValidationRules | None = None  # None: no cross-validation
     seed: int = 0
     seconds: float = 0.0
@@ -132,7 +132,7 @@ class Mutation(Result):
 
     @property
     def different(self) -> list[MutantResult]:
-        """The counted mutants whose labels differ from those of the original."""
+        """The counted mutants whose answers differ from those of the original."""
         return [result for result in self.results if result.state in (KILLED, SURVIVED) and result.different]
 
     @property

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .catalogue.text import text_relations as text_relations
     from .catalogue.translation import translation_relations as translation_relations
     from .check.ranking import rank_learners as rank_learners
+    from .check.traces import compare_traces as compare_traces
     from .guide.specification import parse_pattern_relation as parse_pattern_relation
     from .patterns.pattern import Pattern as Pattern
     from .patterns.relation import InputPattern as InputPattern
@@ -36,6 +37,7 @@ _MODULES = list_modules(
         "catalogue.translation": "translation_relations",
         "guide.specification": "parse_pattern_relation",
         "check.ranking": "rank_learners",
+        "check.traces": "compare_traces",
         "patterns.pattern": "Pattern",
         "patterns.relation": "InputPattern OutputPattern",
     }

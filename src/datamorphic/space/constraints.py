@@ -1,7 +1,7 @@
 """Constraints between features, which moves and midpoints satisfy.
 
-A constraint is an object of this module, a string (``"free <= total"``, ``"limit == balance + available"``), or a function
-of a frame that returns one boolean per row. Strings are parsed, never evaluated.
+A constraint is an object of this module, a string (``"free <= total"``, ``"a + b > c"``, ``"limit == balance + available"``), or a
+function of a frame that returns one boolean per row. Strings are parsed, never evaluated.
 """
 
 from __future__ import annotations
@@ -433,6 +433,92 @@ _EQUALITY_DIGITS = 12  # of computed values; the last digits of a float are roun
 _RELATIVE_ROUNDING = 1e-9  # of the terms of an equality
 
 
+def _parse_sums(text: str, relation: str) -> tuple[dict[str, float], float]:
+    """Return the coefficients of the features, moved to the left side, and the constant, moved to the right side."""
+    sides = text.split(relation)
+    problem = SpaceError(
+        f"The constraint {text!r} cannot be parsed. Write sums of features with spaces around + and -, as in "
+        '"limit == balance + available", "total == 12 * monthly + 5" or "a + b > c".'
+    )
+    if len(sides) != 2:
+        raise problem
+    coefficients: dict[str, float] = {}
+    constant = 0.0
+    for sign_of_side, side in zip((1.0, -1.0), sides, strict=True):
+        pieces = re.split(r"\s([+-])\s", f" + {side.strip()}")
+        for operator, piece in zip(pieces[1::2], pieces[2::2], strict=True):
+            sign = sign_of_side * (1.0 if operator == "+" else -1.0)
+            factor, times, name = piece.strip().partition(" * ")
+            if not times:
+                factor, name = "1", factor
+            if not name or not _is_number(factor):
+                raise problem
+            if not times and _is_number(name):
+                constant -= sign * float(name)
+            else:
+                coefficients[name.strip()] = coefficients.get(name.strip(), 0.0) + sign * float(factor)
+    if not coefficients or not all(math.isfinite(value) and value for value in coefficients.values()):
+        raise problem
+    return coefficients, constant
+
+
+@dataclass(frozen=True)
+class LinearInequality(Constraint):
+    """A comparison of sums of multiples of numeric features: ``a + b > c``.
+
+    A missing value satisfies it.
+
+    Examples
+    --------
+    >>> inequality = LinearInequality.parse("a + b > 2 * c + 1")
+    >>> inequality.terms, inequality.relation, inequality.constant
+    ((('a', 1.0), ('b', 1.0), ('c', -2.0)), '>', 1.0)
+    """
+
+    text: str
+    terms: tuple[tuple[str, float], ...]  # features with their coefficients
+    relation: str
+    constant: float
+
+    @classmethod
+    def parse(cls, text: str) -> LinearInequality:
+        """Parse ``"a + b > c"`` or ``"2 * a - b <= 3"``."""
+        relation = Compare.parse(text).relation
+        coefficients, constant = _parse_sums(text, relation)
+        return cls(text, tuple(coefficients.items()), relation, constant)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features that the constraint depends on."""
+        return tuple(name for name, _ in self.terms)
+
+    def check(self, space: FeatureSpace) -> None:
+        """Raise `SpaceError` if a feature is unknown or not a number."""
+        super().check(space)
+        _refuse_sums_of_others(self, space)
+
+    def satisfied(self, space: FeatureSpace, codes: Codes) -> Mask:
+        """Return which rows satisfy the constraint."""
+        total = np.zeros(len(codes))
+        for name, factor in self.terms:
+            total += factor * codes[:, space.position(name)]
+        return np.asarray(_OPERATORS[self.relation](total, self.constant) | np.isnan(total))
+
+    def __str__(self) -> str:
+        return self.text
+
+    def describe(self) -> str:
+        """Return the inequality as a formula."""
+        return self.text.replace(self.relation, _SYMBOLS.get(self.relation, self.relation)).replace(" * ", " × ")
+
+
+def _refuse_sums_of_others(constraint: Constraint, space: FeatureSpace) -> None:
+    """Raise `SpaceError` if a feature of a sum is not a number."""
+    for name in constraint.names:
+        if not space[name].numeric:
+            raise SpaceError(f"The constraint {constraint} adds {name!r}, which is {space[name].kind}. Add numbers.")
+
+
 @dataclass(frozen=True)
 class LinearEquality(Constraint):
     """A sum of multiples of numeric features has a fixed value: ``limit - balance - available == 0``.
@@ -467,31 +553,7 @@ class LinearEquality(Constraint):
     @classmethod
     def parse(cls, text: str) -> LinearEquality:
         """Parse ``"a == b + c"``, ``"a == 12 * b"`` or ``"a + b + c == 100"``."""
-        sides = text.split("==")
-        problem = SpaceError(
-            f"The constraint {text!r} cannot be parsed. Write sums of features with spaces around + and -, as in "
-            '"limit == balance + available", or "total == 12 * monthly + 5".'
-        )
-        if len(sides) != 2:
-            raise problem
-        coefficients: dict[str, float] = {}
-        constant = 0.0
-        for sign_of_side, side in zip((1.0, -1.0), sides, strict=True):
-            pieces = re.split(r"\s([+-])\s", f" + {side.strip()}")
-            for operator, piece in zip(pieces[1::2], pieces[2::2], strict=True):
-                sign = sign_of_side * (1.0 if operator == "+" else -1.0)
-                factor, times, name = piece.strip().partition(" * ")
-                if not times:
-                    factor, name = "1", factor
-                if not name or not _is_number(factor):
-                    raise problem
-                if not times and _is_number(name):
-                    constant -= sign * float(name)
-                else:
-                    coefficients[name.strip()] = coefficients.get(name.strip(), 0.0) + sign * float(factor)
-        if not coefficients or not all(math.isfinite(value) and value for value in coefficients.values()):
-            raise problem
-        return cls.from_coefficients(coefficients, constant)
+        return cls.from_coefficients(*_parse_sums(text, "=="))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -501,9 +563,7 @@ class LinearEquality(Constraint):
     def check(self, space: FeatureSpace) -> None:
         """Raise `SpaceError` if a feature is unknown or not a number."""
         super().check(space)
-        for name in self.names:
-            if not space[name].numeric:
-                raise SpaceError(f"The constraint {self} adds {name!r}, which is {space[name].kind}. Add numbers.")
+        _refuse_sums_of_others(self, space)
 
     def _compute_residuals(self, space: FeatureSpace, codes: Codes) -> tuple[Codes, Codes]:
         """Return how far each row is from the equality, and the largest rounding error."""
@@ -633,11 +693,13 @@ def to_constraint(source: object, names: Sequence[str] = ()) -> Constraint:
     if isinstance(source, str):
         comparison = Compare.parse(source)
         is_plain = all(name in names for name in comparison.names)
-        is_sum = comparison.relation == "==" and re.search(r"\s[-+*]\s", source) is not None
-        return LinearEquality.parse(source) if is_sum and not is_plain else comparison
+        if is_plain or re.search(r"\s[-+*]\s", source) is None:
+            return comparison
+        return LinearEquality.parse(source) if comparison.relation == "==" else LinearInequality.parse(source)
     if callable(source):
         return Rule(source)
     raise SpaceError(
-        "A constraint must be a string such as 'a <= b' or 'a == b + c', a function of a frame, OneHot or AllowedCombinations. "
+        "A constraint must be a string such as 'a <= b', 'a + b > c' or 'a == b + c', a function of a frame, OneHot or "
+        "AllowedCombinations. "
         f"Got {source!r}."
     )

@@ -12,7 +12,7 @@ from .._lazy import pd
 from ..errors import DataError, DatamorphicWarning
 from .answers import Record
 from .blocks import BLOCK_CLASSES, Block, block_from_dict
-from .constraints import AllowedCombinations, Compare, Constraint, Dependency, LinearEquality, OneHot
+from .constraints import AllowedCombinations, Compare, Constraint, Dependency, LinearEquality, LinearInequality, OneHot
 from .features import Categorical, Continuous, Feature, Integer
 from .partition import RowPartition
 from .space import Space
@@ -155,6 +155,8 @@ def _feature_from_dict(document: dict[str, Any]) -> Feature | Block:
 def _constraint_to_dict(constraint: Constraint) -> dict[str, Any]:
     if isinstance(constraint, Compare):
         return {"compare": str(constraint)}
+    if isinstance(constraint, LinearInequality):
+        return {"inequality": str(constraint)}
     if isinstance(constraint, OneHot):
         return {"one_hot": list(constraint.names)}
     if isinstance(constraint, LinearEquality):
@@ -173,6 +175,8 @@ def _constraint_to_dict(constraint: Constraint) -> dict[str, Any]:
 def _constraint_from_dict(document: dict[str, Any]) -> Constraint | None:
     if "compare" in document:
         return Compare.parse(document["compare"])
+    if "inequality" in document:
+        return LinearInequality.parse(document["inequality"])
     if "one_hot" in document:
         return OneHot(document["one_hot"])
     if "equality" in document:

@@ -23,6 +23,7 @@ from ..hunting.generator_base import Generator, GroupBatch
 from ..hunting.selector_base import Picks, Selector
 from ..relations.algebra.base import HOLDS, INAPPLICABLE, UNDEFINED, VIOLATED
 from ..relations.algebra.box import Box
+from ..relations.algebra.domain import RangeDomain, parse_domain
 from ..relations.algebra.function import FunctionRelation
 from ..space.outputs import Status
 from ..space.points import Points, RowSelection
@@ -157,7 +158,7 @@ def check_generator(
     generator = make(0)
     if not isinstance(generator, Generator):
         reject("make", "check_generator", "a function of a seed that returns a Generator", make)
-    target = relation if isinstance(relation, FunctionRelation) else Box.of(relation, generator.name)
+    target = relation if isinstance(relation, FunctionRelation) else parse_domain(relation, (), generator.name)
     domain = list(target.domain) if isinstance(target, FunctionRelation) else [target]
     width = sum(box.dimension for box in domain)
     assert generator.name, f"{generator} has no name"
@@ -169,7 +170,7 @@ def check_generator(
     assert whole.sources.shape == (groups, width), f"{generator}: sources of shape {whole.sources.shape}"
     columns = np.split(whole.sources, np.cumsum([box.dimension for box in domain])[:-1], 1)
     for box, part in zip(domain, columns, strict=True):
-        outside = ~box.contains(part)
+        outside = ~(box.accepts(part) if isinstance(box, RangeDomain) else box.contains(part))
         assert not outside.any(), f"{generator} left the domain {box}: {part[outside][0]}"
         fractions = part[:, box.kind != 0] % 1
         assert not fractions.any(), f"{generator} gave fractions instead of whole numbers"

@@ -21,7 +21,7 @@ from ...space.outputs import Outputs
 from ...space.points import Batch, Points
 from ...space.space import Space
 from ...systems.base import Executor
-from ...systems.function_runner import NumericFunction, call_by_name, make_number_space, name_inputs
+from ...systems.function_runner import NumericFunction, call_by_name, make_number_space, name_columns, name_inputs
 from .base import (
     HOLDS,
     INAPPLICABLE,
@@ -36,7 +36,7 @@ from .base import (
     validate_booleans,
 )
 from .box import NUMBER, Affine, Box, Floats
-from .domain import RangeDomain, parse_domain
+from .domain import RangeDomain, distribute, parse_domain
 
 DEFAULT_TOLERANCE = 1e-6
 MAX_SOURCES = 1000
@@ -423,6 +423,24 @@ class FunctionRelation(SystemRelation):
         """Return the relation with another source domain ("image")."""
         return replace(self, domain=domain, follow_domain=None)
 
+    @check_types
+    def drawn_from(self, distributions: Mapping[str, Any], names: Sequence[str] = ()) -> FunctionRelation:
+        """Return the relation with sources drawn from distributions, within its domain.
+
+        `distributions` are texts such as ``"normal(0, 1)"``, or distributions of SciPy, by the names of the inputs: those of the
+        domain, `names`, or x, y, z and so on.
+        """
+        boxes = [
+            distribute(
+                box,
+                distributions,
+                (box.names if isinstance(box, RangeDomain) and box.named else names) or name_columns(box.dimension),
+                f"the relation {self.name!r}",
+            )
+            for box in self.domain
+        ]
+        return replace(self, domain=tuple(boxes))
+
     def within(self, domain: Any) -> FunctionRelation:
         """Return the relation with sources whose follow-ups stay in a domain ("fit")."""
         box = parse_domain(domain, (), f"the relation {self.name!r}")
@@ -657,7 +675,7 @@ def prepare_function(model: Any, relations: Sequence[MetamorphicRelation], has_i
     boxes = [
         box for relation in relations if isinstance(relation, FunctionRelation) for box in relation.list_input_boxes()
     ]
-    if not boxes or not all(isinstance(relation, FunctionRelation) for relation in relations):
+    if not boxes or not all(isinstance(relation, SystemRelation) and relation.draws_inputs for relation in relations):
         return model
     boxes = [box for box in boxes if box.dimension == boxes[0].dimension]
     low, high = np.min([box.low for box in boxes], axis=0), np.max([box.high for box in boxes], axis=0)

@@ -76,7 +76,9 @@ def resolve_relations(
     for group in groups:
         if isinstance(group, str) and group in FAMILIES and group not in known:
             group = FAMILIES[group]()
-        items += group.values() if isinstance(group, Mapping) else [group]  # such as dm.relations.search_relations()
+        if isinstance(group, Mapping):  # such as dm.relations.search_relations()
+            group = list(group.values())
+        items += group if isinstance(group, list | tuple) else [group]  # a name may stand for a list of a module
     if not items:
         reject(argument, owner, "at least one relation", request)
     relations = []

@@ -29,11 +29,11 @@ from ..learners.sklearn import LEARNER_RELATIONS
 CLUSTER_STRICTNESS = ("class_exact", "expected_failure")  # how relations of clusterers can be judged
 
 
-def validate_like(owner: str, like: LearnerLike) -> None:
-    """Raise ArgumentError unless the table of necessary relations has an estimator."""
+def validate_like(owner: str, like: LearnerLike, others: str = "") -> None:
+    """Raise ArgumentError unless the table of necessary relations has an estimator; `others` are what else is accepted."""
     if not is_known_learner(like):
         expected = "an estimator of scikit-learn in the table of learners, for example KNeighborsClassifier(3)"
-        reject("like", owner, expected, like)
+        reject("like", owner, expected + others, like)
 
 
 def select_relations(
