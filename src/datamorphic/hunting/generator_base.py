@@ -333,7 +333,8 @@ class Generator:
         if self._domain.is_box or placed:
             return self._follow(sources)
         rows, inside = self._domain.place(sources, np.random.default_rng(0))
-        width = sum(box.dimension for box in self.relation.follow_domains())  # type: ignore[union-attr]
+        assert isinstance(self.relation, FunctionRelation)
+        width = sum(box.dimension for box in self.relation.follow_domains())
         follow_ups = np.full((len(rows), width), np.nan)
         if inside.any():
             follow_ups[inside] = self._follow(rows[inside])

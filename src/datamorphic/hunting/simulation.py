@@ -523,9 +523,11 @@ def build_setting(options: SimulateOptions, choice: Any, seed: int) -> Simulatio
 def _make_selector(options: SimulateOptions, selector: SelectorLike | None) -> Selector:
     relation = options.relation
     if isinstance(relation, list | tuple):
-        relations = list(map(_make_uniform, relation))
+        relations = list(relation)
     else:
         relations = [relation or make_default_relation(options.dimension, options.scenario)]
+    # what is no relation is refused by the selector
+    relations = [_make_uniform(item) if isinstance(item, FunctionRelation) else item for item in relations]
     chosen_selector = DEFAULT_SELECTOR if options.selector is None or selector is None else selector
     made_selector = make_selector(chosen_selector, relations, **options.proposer_options)
     validate_integer("violating", "simulate", options.violating, 0, len(relations) - 1)
