@@ -144,8 +144,8 @@ GROUPS = {
         "Simulation",
         "Study",
         "StudyOverview",
-        "ViolationRegion",
         "TreeExperiment",
+        "ViolationRegion",
     ],
     "systems": [
         "ApertiumTranslator",

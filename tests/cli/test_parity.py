@@ -31,10 +31,11 @@ COMMANDS = {
     "script": ["play"],
     "select": ["select"],
     "simulate": ["simulate"],
+    "study": ["study"],
     "test": ["test"],
 }
 #: commands without a public function
-OTHER_COMMANDS = {"cases", "demo", "guide", "init", "patterns", "rank", "runs", "study", "web", "worker-check"}
+OTHER_COMMANDS = {"cases", "demo", "guide", "init", "patterns", "rank", "runs", "web", "worker-check"}
 
 #: parameters of Python that no command has, with the reason; at most five
 PYTHON_ONLY = {
@@ -103,6 +104,11 @@ CALLS = {
     ("test", "monotone"): "expect={'monotone': ...}",
     ("test", "invariant"): "expect={'invariant': ...}",
     ("test", "outcome"): "expect={'outcome': ...}",
+    ("cover", "mutant"): "to_svg(mutant=...)",
+    ("study", "all"): 'study("all")',
+    ("study", "list"): "list_studies",
+    ("study", "resume"): "resume, which is left to datamorphic runs resume elsewhere",
+    ("hunt", "pattern"): "dm.relations.parse_pattern_relation",
     ("hunt", "promise"): "relations may be those of promises",
     ("generate", "domain"): "relation may be limits",
     ("generate", "constraint"): "relation may be a Space",

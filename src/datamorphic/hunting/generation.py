@@ -148,7 +148,7 @@ def generate(options: GenerateOptions, execution: Execution[None]) -> GeneratedG
         if isinstance(source, FunctionRelation):
             source = source.drawn_from(options.source_distribution)
         else:
-            from .plots import name_columns
+            from .violation_regions import name_columns
 
             box = parse_domain(source, (), "generate")
             names = source.names if isinstance(source, Space) else name_columns(box)

@@ -54,11 +54,11 @@ SWITCHES = {
     "swapped_rows": Switch("The rows of Sin 1 and Sin 2 are exchanged.", _exchange_subject),
     "kept_direction": Switch(
         "One draw in five keeps the direction of the step before: Morphy draws from five numbers for four directions.",
-        lambda job: replace(job, kept=True),
+        lambda job: replace(job, keeps_direction=True),
     ),
     "swapped_and_kept": Switch(
         "The rows of Sin 1 and Sin 2 are exchanged, and one draw in five keeps the direction.",
-        lambda job: replace(_exchange_subject(job), kept=True),
+        lambda job: replace(_exchange_subject(job), keeps_direction=True),
     ),
     "published_system": Switch(
         "The case study as it ran: seed cases, limits of moves, midpoints, what counts as a mutant, and models of the last round.",

@@ -21,7 +21,7 @@ NATIVE_MOVES_NOTE = (
 )
 
 
-class Reading(NamedTuple):
+class WalkReading(NamedTuple):
     """How the explorations of a table are read."""
 
     strategy: str
@@ -40,9 +40,9 @@ class Reading(NamedTuple):
 GROWING_DOCUMENT = "001"  # whose pools grow
 
 
-def _choose_reading(table: str, strategy: str) -> Reading:
+def _choose_reading(table: str, strategy: str) -> WalkReading:
     growing = strategy == "random_walk" and table.startswith(GROWING_DOCUMENT)
-    return Reading(strategy, "growing" if growing else "fixed")
+    return WalkReading(strategy, "growing" if growing else "fixed")
 
 
 SEEDS_VARY = ("001-3", "000-11")
@@ -113,7 +113,7 @@ def build_speed_table(table: str, bench: Workbench) -> list[Row]:
     for figure, subjects in _iterate_subjects(table, bench):
         strategies = (figure.strategy,) if figure.strategy else ("directed_walk", "random_target", "random_walk")
         ours = average_figures(
-            bench.estimate(Reading(strategy).job(subject, 1000), "pairs per second")
+            bench.estimate(WalkReading(strategy).job(subject, 1000), "pairs per second")
             for subject in subjects
             for strategy in strategies
         )

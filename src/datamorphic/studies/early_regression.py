@@ -41,14 +41,14 @@ class EarlyLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[m
             slopes = (shares / totals - chosen)[:, -free:]
             return loss, (slopes.T @ rows).ravel() + flat / self.C
 
-        found = minimize(
+        optimum = minimize(
             compute_loss,
             np.zeros(free * features),
             method="L-BFGS-B",
             jac=True,
             options={"gtol": GRADIENT_TOLERANCE, "maxiter": MAX_ITERATIONS, "maxfun": 10**9},
         )
-        self.coef_ = found.x.reshape(free, features)
+        self.coef_ = optimum.x.reshape(free, features)
         return self
 
     @staticmethod

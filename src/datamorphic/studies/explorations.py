@@ -52,7 +52,9 @@ class Exploration(Job):
     pool: str = "fixed"  # "growing": new cases join the seeds
     first: bool = False  # whether directed walks can succeed at their first step only; failed walks count all steps
     faulty: bool = False  # whether to use the faulty midpoint of the red-wine study
-    kept: bool = field(default=False, repr=False)  # whether some draws of a random walk on the plane keep the direction
+    keeps_direction: bool = field(
+        default=False, repr=False
+    )  # whether some draws of a random walk on the plane keep the direction
     printed_repetitions: float = field(default=10, repr=False)  # random numbers depend on the repr, not on this
 
     @property
@@ -78,7 +80,7 @@ class Exploration(Job):
 
     def measure(self, seed: int, repetition: int, progress: bool | None) -> Figures:
         """Explore and return the figures."""
-        if self.kept:
+        if self.keeps_direction:
             rng = np.random.default_rng(make_seed_sequence(self, seed, repetition))
             return walk_plane(RULES[self.subject], self.walks, self.seeds, rng, growing=self.pool == "growing")
         if self.data:  # load and train before the clock starts
