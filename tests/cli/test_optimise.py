@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from xml.etree import ElementTree
 
 import pandas as pd
@@ -68,6 +69,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("DATAMORPHIC_STORE", "none")
     (tmp_path / "line_tests.py").write_text(MODULE)
+    monkeypatch.delitem(sys.modules, "line_tests", raising=False)  # that of the folder of another test
     return tmp_path
 
 

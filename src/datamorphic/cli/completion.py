@@ -60,8 +60,8 @@ VALUES: dict[str, Callable[[str], Iterable[str]]] = {
     "engine": _offer("serial processes threads dask://"),
     "fail_on": _offer("fault concern advice never"),
     "generator": _offer(
-        "MT-RT MT-ART-Min MT-ART-Avg MT-ART-Max SFIDMT-ART MT-BART MT-IPART MT-RPART SFIDMT-BART FSCS-ART FSCS-EC MD-ART "
-        "RRT RPART BART IPART Sobol Halton"
+        "MT-RT MT-ART-Min MT-ART-Avg MT-ART-Max SFIDMT-ART MT-BART MT-IPART MT-RPART SFIDMT-BART TP-ART SB-ART FSCS-ART "
+        "FSCS-EC MD-ART RRT RPART BART IPART Sobol Halton"
     ),
     "program_or_model": lambda start: _add_prefix("program:", PROGRAMS, start),
     # without names that need quotes, which a shell does not complete
