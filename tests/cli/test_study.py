@@ -84,6 +84,7 @@ def test_the_list(run):
     assert [line.split()[0] for line in runnable.splitlines()] == studies.list_names()
     assert "003-2" in without_figures
     assert "(names of files" in without_figures
+    assert "kept_direction" in without_figures
     document = strict(run("--list", "--json").stdout)
     assert [row["table"] for row in document["without_figures"]] == list(studies.TABLES_WITHOUT_FIGURES)
     listed = document["studies"]

@@ -9,6 +9,8 @@ from datamorphic.data.subjects import RULES
 from datamorphic.studies.causes import SWITCHES
 from datamorphic.studies.kept_directions import BISECTIONS, MOVES, STEPS, walk_plane
 from datamorphic.studies.options import CAUSES
+from datamorphic.studies.published import errata
+from datamorphic.studies.worked_examples import EXAMPLES
 
 
 def walk_plainly(rule, walks, seeds, rng):
@@ -58,5 +60,6 @@ def test_a_growing_pool_finds_more():
     assert growing > 1.2 * still
 
 
-def test_the_option_has_every_switch():
-    assert set(CAUSES) == set(SWITCHES)
+def test_every_switch_is_an_option_and_the_cause_of_a_difference():
+    named = {entry.cause for entry in errata() if entry.cause} | {cause for *_, cause in EXAMPLES if cause}
+    assert set(CAUSES) == set(SWITCHES) == named

@@ -132,11 +132,13 @@ def _name_files(files: Sequence[str]) -> list[str]:
 
 def _print_list(as_json: bool) -> None:
     from ..studies.catalogue import list_studies
+    from ..studies.causes import SWITCHES
     from ..studies.overview import list_tables_without_figures
 
     listing, without_figures = list_studies(), list_tables_without_figures()
     if as_json:
-        print_json({"studies": listing.to_dict("records"), "without_figures": without_figures})
+        causes = [{"cause": name, "title": switch.title} for name, switch in SWITCHES.items()]
+        print_json({"studies": listing.to_dict("records"), "without_figures": without_figures, "causes": causes})
         return
     width, verdict_width = (max(map(len, listing[column])) for column in ("name", "verdict"))
     for row in listing.itertuples():
@@ -146,6 +148,10 @@ def _print_list(as_json: bool) -> None:
     print_line("Published tables that are not computed:")
     for entry in without_figures:
         print_line(f"{entry['table']:<{width}}  {entry['title']}  ({entry['reason']})")
+    print_line("")
+    print_line("Known causes of differences, which --cause switches on:")
+    for name, switch in SWITCHES.items():
+        print_line(f"{name:<{width}}  {switch.title}")
 
 
 COMMAND = StudyCommand(capability=get_capability(compute_study), argument_names=("study",))

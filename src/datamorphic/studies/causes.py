@@ -68,10 +68,6 @@ SWITCHES = {
         "10,000 groups of points with coordinates between 0 and 100 instead of 1,000 between 0 and 33.33.",
         lambda job: replace(job, groups=10_000, limits=(0.0, 100.0), trials=max(1, job.trials // 10)),
     ),
-    "faulty_midpoint": Switch(
-        "The midpoint of two wines takes total sulfur dioxide of one and free sulfur dioxide of the other.",
-        lambda job: replace(job, faulty=True),
-    ),
 }
 
 

@@ -93,9 +93,8 @@ class Exploration(Job):
             figures["runs"] += (front.walks - len(front)) * (DISTANCE - 1)
         if self.faulty:
             figures |= _count_new_cases(front)
-            figures["mutants"] = figures["new cases"]  # as Morphy counts them
             figures |= label_figure("new pairs", estimate_share(figures["new pairs"], front.walks, factor=front.walks))
-        if self.pool == "fixed" and self.strategy != "directed_walk" and not self.faulty:  # walks are independent
+        if self.pool == "fixed" and self.strategy != "directed_walk":  # walks are independent
             figures |= label_figure("capability", estimate_share(front.mutants / 2, front.walks))
         return {name: float(value) for name, value in figures.items()}
 

@@ -24,7 +24,7 @@ OWN_DATA_STUDY = "trees"  # the one that can be made with data of the user
 #: the known causes of differences: the switches of `causes`, which takes a second to import
 CAUSES = (
     *("first_step", "random_target", "growing_pool", "swapped_rows", "kept_direction", "swapped_and_kept"),
-    *("published_system", "wide_points", "faulty_midpoint"),
+    *("published_system", "wide_points"),
 )
 
 
@@ -58,8 +58,8 @@ class StudyOptions(KeptOptions, Computing):
     cause: Annotated[
         str,
         Option(
-            "The cause of differences with which figures are measured once more, beside the study as it is described: one that "
-            '`list_causes` names, ``"all"`` or ``"none"``.',
+            "A known cause of differences, with which figures are measured once more beside the study as it is described. "
+            "``datamorphic study --list`` says what each cause changes.",
             "CAUSE",
             choices=("all", "none", *CAUSES),
             help="A known cause of differences to switch on beside the study as described; all by default.",
