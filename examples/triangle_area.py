@@ -12,7 +12,7 @@ import datamorphic as dm
 PROGRAM = Path(__file__).parent / "programs" / "triangle_area.py"
 TRIANGLES = {
     "domain": {"a": (1, 10), "b": (1, 10), "c": (1, 10)},
-    "constraints": ["a + b > c", "b + c > a", "c + a > b"],  # three numbers that are no triangle have no area
+    "constraints": ["a + b > c", "b + c > a", "c + a > b"],  # numbers that are not the sides of a triangle have no area
     "relative": 1e-6,
     "absolute": 1e-9,
 }

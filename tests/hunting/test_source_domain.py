@@ -191,7 +191,7 @@ def test_generate_from_the_command_line_within_constraints(tmp_path):
     assert (frame.sum(axis=1) < 10).all()
     for bad, complaint in (
         (["--domain", "0,1", "--constraint", "a < b"], "Give every input a name"),
-        (["program:tanh/tripling", "--constraint", "a < b"], "A relation has its own constraints"),
+        (["program:tanh/tripling", "--constraint", "a < b"], "--domain, which is missing"),
     ):
         result = CliRunner().invoke(app, ["generate", *bad])
         assert result.exit_code == 2

@@ -7,7 +7,7 @@ import pytest
 
 from datamorphic.data.subjects import RULES
 from datamorphic.studies.causes import SWITCHES
-from datamorphic.studies.kept_directions import BISECTIONS, MOVES, STEPS, walk_plane
+from datamorphic.studies.kept_directions import BISECTIONS_PER_PAIR, MOVES, STEPS_PER_WALK, walk_plane
 from datamorphic.studies.options import CAUSES
 from datamorphic.studies.published import errata
 from datamorphic.studies.worked_examples import EXAMPLES
@@ -23,7 +23,7 @@ def walk_plainly(rule, walks, seeds, rng):
     starts = rng.integers(0, seeds - 1, walks)
     places, directions = [pool[start] for start in starts], [0] * walks
     walking, runs, pairs = list(range(walks)), len(set(starts)), 0
-    for _ in range(STEPS):
+    for _ in range(STEPS_PER_WALK):
         still_walking = []
         for walk, number in zip(walking, rng.integers(0, 5, len(walking)), strict=True):
             if number < 4:
@@ -32,7 +32,7 @@ def walk_plainly(rule, walks, seeds, rng):
             runs += 1
             if answer(moved) != answer(places[walk]):
                 pairs += 1
-                runs += BISECTIONS
+                runs += BISECTIONS_PER_PAIR
             else:
                 places[walk] = moved
                 still_walking.append(walk)

@@ -10,15 +10,15 @@ from sklearn.linear_model import LogisticRegression
 from datamorphic.data.learners import BANK_ORDERS, MUSHROOM_LETTERS
 from datamorphic.studies.early_regression import EarlyLogisticRegression
 from datamorphic.studies.published_systems import (
-    HALVINGS,
     LOST_FEATURES,
-    STEPS,
+    MAX_HALVINGS_PER_PAIR,
+    STEPS_PER_WALK,
     PublishedSystem,
     Reenactment,
-    aim_at_random,
+    explore_directed_walk,
+    explore_random_target,
+    explore_random_walk,
     make_system,
-    walk_directly,
-    walk_randomly,
 )
 
 LIMIT = 20
@@ -49,7 +49,7 @@ def answer_one(place):
 def refine_plainly(a, b):
     """Return the runs, and whether each end is new."""
     runs, new_a, new_b = 0, False, False
-    for _ in range(HALVINGS):
+    for _ in range(MAX_HALVINGS_PER_PAIR):
         middle = np.trunc((a + b) / 2)
         if middle in (a, b):
             break
@@ -64,7 +64,7 @@ def refine_plainly(a, b):
 def walk_plainly(start, choose, ends_at_limits):
     """Return the runs and the mutants of one walk."""
     place, runs = start, 0
-    for step in range(STEPS):
+    for step in range(STEPS_PER_WALK):
         moved = float(np.clip(place + (-1 if choose(step) % 2 else 1), 0, LIMIT))
         if ends_at_limits and moved == place:
             break
@@ -77,7 +77,7 @@ def walk_plainly(start, choose, ends_at_limits):
 
 
 def test_random_targets_are_those_one_after_the_other():
-    ours = aim_at_random(LINE, answer, 50, np.random.default_rng(1))
+    ours = explore_random_target(LINE, answer, 50, np.random.default_rng(1))
     starts, targets = np.random.default_rng(1).integers(0, len(LINE.seeds), (2, 50))
     runs, mutants = len(set(starts) | set(targets)), 0
     for start, target in zip(starts, targets, strict=True):
@@ -91,7 +91,7 @@ def test_random_targets_are_those_one_after_the_other():
 
 
 def test_directed_walks_are_those_one_after_the_other():
-    ours = walk_directly(LINE, answer, 4, np.random.default_rng(2))
+    ours = explore_directed_walk(LINE, answer, 4, np.random.default_rng(2))
     rows = np.random.default_rng(2).choice(len(LINE.seeds), 4, replace=False)
     walks = [
         walk_plainly(LINE.seeds[row, 0], lambda step, way=direction: way, ends_at_limits=True)
@@ -106,7 +106,7 @@ def test_directed_walks_are_those_one_after_the_other():
 def test_random_walks_keep_a_direction_when_the_last_number_is_drawn():
     """With one walk, the draws are those of the walk."""
     for seed in range(20):
-        ours = walk_randomly(LINE, answer, 1, np.random.default_rng(seed))
+        ours = explore_random_walk(LINE, answer, 1, np.random.default_rng(seed))
         rng = np.random.default_rng(seed)
         start, directions = rng.integers(0, len(LINE.seeds) - 1, 1)[0], [0]
 

@@ -86,8 +86,8 @@ def test_everything_has_a_figure(result):
     assert result.scores["value"].between(0, 1).all()
     sizes = result.scores.set_index(["trees", "tests"])["size"]
     assert (sizes["all rows", "CV"] == 90).all()
-    assert (sizes["nine folds", "CV"] == 30).all()
-    assert (result.scores["trials"] == result.scores["trees"].map({"all rows": 1, "nine folds": FOLDS})).all()
+    assert (sizes["all folds but one", "CV"] == 30).all()
+    assert (result.scores["trials"] == result.scores["trees"].map({"all rows": 1, "all folds but one": FOLDS})).all()
     assert 0 < result.trees["tree accuracy"].item() < 1
     assert result.pairing == "folds"
     assert (result.comparisons["pairs"] == FOLDS).all()
@@ -95,8 +95,8 @@ def test_everything_has_a_figure(result):
 
 def test_the_page_has_tables_and_pictures(result):
     text = result.describe()
-    assert "Is it chance?" in text
-    assert "Scores of 3-NN: trees of nine folds" in text
+    assert "Tests of differences" in text
+    assert "Scores of 3-NN: trees of all folds but one" in text
     html = result.to_html()
     assert html.count("<svg") >= 2  # the chart and the tree
     assert "The tree of data" in html
@@ -171,7 +171,7 @@ def test_an_input_may_be_called_target():
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
-        ("trees", {"target": "kind"}, "no data are given"),
+        ("trees", {"target": "kind"}, "there is no data"),
         ("trees", {"data": make_data()}, "need a label"),
         ("004-5", {"data": make_data(), "target": "kind"}, "data of its own"),
     ],

@@ -65,7 +65,9 @@ class GenerateCommand(CapabilityCommand):
             )
         constraints = values.pop("constraint")
         if constraints and not domain:
-            raise UsageError("--constraint is about the inputs of --domain. A relation has its own constraints.")
+            raise UsageError(
+                "--constraint restricts the inputs of --domain, which is missing. Add it: --domain NAME=LOW,HIGH."
+            )
         return {"relation": relation, "domain": domain or None} | ({"constraint": constraints} if constraints else {})
 
     def load_inputs(self, words: Mapping[str, Any], trust: bool) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def init(
     today are active, the others are comments that say how often they are violated.
 
     Given a Java test specification of Morphy instead of a model, it writes a Python test system with the same morphisms,
-    whose Java code are comments for you to translate. Superclasses are read from the same folder; no Java is run.
+    and with its Java code as comments for you to translate. Superclasses are read from the same folder. Java is never run.
 
     Examples: datamorphic init model.skops customers.csv --target churned;
     datamorphic init my_models:credit customers.parquet --out test_credit.py;

@@ -97,7 +97,7 @@ class ExplorationPlan(Result):
         return f"{self.best} is recommended for {pluralise(self.walks, 'walk')}"
 
     def predict(self, walk_distance: int | None = None, halvings: int = DEFAULT_HALVINGS) -> pd.DataFrame:
-        """Predict capability and cost by formula instead of by walks: what the trial should find if its assumptions hold.
+        """Predict capability and cost by formula, without walks.
 
         Random target finds as many pairs as two random answers differ. Walks find, at most, as many times what their first step
         finds as they have steps; in the plane, random walks are predicted for straight borders. `docs/method/fronts.md` has

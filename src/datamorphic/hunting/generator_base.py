@@ -31,8 +31,8 @@ from .source_domain import SourceDomain
 DomainLike: TypeAlias = Box | Space | Mapping[str, Any] | Sequence[float] | Sequence[Sequence[float]]
 
 INITIAL_CAPACITY_GROUPS = 64
-FIRST_DOMAIN_BATCH = 16  # groups that are drawn at once and then restricted to a domain that is no box
-DOMAIN_BATCH_DIVISOR = 8  # later ones have an eighth of the groups so far: few are made in vain
+FIRST_DOMAIN_BATCH = 16  # groups that are drawn at once and then restricted to a domain that is not a box
+DOMAIN_BATCH_DIVISOR = 8  # later batches have an eighth of the groups so far, so few are wasted
 MAX_DOMAIN_BATCH = 8192
 MAX_TRIES_PER_GROUP = 1000  # drawn in the box around a domain, for each group inside it
 MAX_GROUPS_AHEAD = 256
@@ -78,7 +78,7 @@ class Generator:
     shell closed in between, so the groups are those made one by one. Where candidates depend on every choice, those of one
     group are drawn ahead.
 
-    If the domain is no box, because its inputs satisfy constraints or have a distribution, groups are made in a box: that of the
+    If the domain is not a box, because its inputs satisfy constraints or have a distribution, groups are made in a box: that of the
     limits, or of quantiles. They are then placed in the domain; those outside are left out, although the memory has them, so that
     what is left spreads over the domain as all of them over the box. This is done for whole batches, whose sizes depend on the
     groups so far alone. Generators that prefer edges would hardly ever propose one inside: theirs are pulled to the edge of the domain.
@@ -131,14 +131,14 @@ class Generator:
             self.layout = build_box_layout(self._domain.boxes, self.relation.follow_domains(), scaled=scaled)
         else:
             self.layout = build_layout(self.relation, scaled=scaled)
-        self._executed = self._proposed = 0  # in the memory; of them, inside a domain that is no box
+        self._executed = self._proposed = 0  # in the memory; of them, inside a domain that is not a box
         self._capacity = INITIAL_CAPACITY_GROUPS
         refuse_many_rows(self.name, "k", self.k, int(self.layout.start[-1]))
         self._assume_affine()
         self._reserve_candidates()
         self._memory: tuple[Any, ...] = ()
         self._answer: Callable[[list[Floats]], list[Any]] | None = None
-        self._waiting: GroupBatch | None = None  # groups inside a domain that is no box, to be proposed next
+        self._waiting: GroupBatch | None = None  # groups inside a domain that is not a box, to be proposed next
         self._prepare()
 
     # -- what subclasses may override ----------------------------------------------------------------------------
@@ -199,7 +199,7 @@ class Generator:
         return self._executed if self._domain.is_box else self._proposed
 
     def _take_from_domain(self, count: int) -> GroupBatch:
-        """Return the next groups inside a domain that is no box."""
+        """Return the next groups inside a domain that is not a box."""
         parts = [] if self._waiting is None else [self._waiting]
         size, tries = sum(map(len, parts)), 0
         while size < count:
@@ -329,7 +329,7 @@ class Generator:
         return size
 
     def _make_follow_ups(self, sources: Floats, *, placed: bool = False) -> Floats:
-        """Return the follow-ups of sources; of numbers that are outside the domain when they are placed in it, NaN."""
+        """Return the follow-ups of sources, NaN for sources outside the domain."""
         if self._domain.is_box or placed:
             return self._follow(sources)
         rows, inside = self._domain.place(sources, np.random.default_rng(0))

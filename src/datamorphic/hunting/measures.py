@@ -25,7 +25,7 @@ from .regions import to_points, validate_domain
 Numbers = npt.NDArray[np.float64]
 MAX_COMPARISONS_PER_CHUNK = 4_000_000  # of a point with a box
 NORMAL_QUANTILE = 1.959963984540054  # of a 95% interval
-MANY_CASES = 10**9  # of a rate whose number of cases is not known
+UNKNOWN_RATE_CASES = 10**9  # assumed for a rate without a number of cases
 CELL_COUNT = 1000  # of a discrepancy of groups
 
 
@@ -320,7 +320,7 @@ def _compute_moments(sample: object, owner: str) -> _Moments:
         return _Moments(sample.mean, sample.sd, sample.standard_error, len(sample), bool(sample.censored.any()))
     rate = sample.value if isinstance(sample, Measure) else sample
     if is_number(rate) and 0 < float(rate) <= 1:
-        rate, cases = float(rate), (sample.cases or MANY_CASES) if isinstance(sample, Measure) else 0
+        rate, cases = float(rate), (sample.cases or UNKNOWN_RATE_CASES) if isinstance(sample, Measure) else 0
         relative_error = (
             (sample.high - sample.low) / (2 * NORMAL_QUANTILE * rate) if isinstance(sample, Measure) else 0.0
         )

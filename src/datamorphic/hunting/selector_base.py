@@ -107,7 +107,7 @@ def pack_relations(
 
 
 def _build_sources(box: Box, count: int) -> FunctionRelation:
-    """Return a relation that has so many sources in a domain, and nothing else that matters."""
+    """Return a placeholder relation with `count` sources in a domain."""
     return FunctionRelation(name="sources", domain=(box,) * count, sources=count, follow_up=lambda *sources: sources[0])
 
 

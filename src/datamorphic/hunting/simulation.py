@@ -53,7 +53,7 @@ from .violation_regions import (
 SELECTOR_BUDGET_GROUPS = 1_000_000
 #: how follow-ups of mixed relations are made from sources: rotation of their numbers, factor and shift
 CHANGES = ((0, -1.0, 1.0), (1, 0.5, 0.0), (0, 2.0, 0.5), (1, -0.5, 0.5), (2, -3.0, 1.0))
-DOMAIN_SAMPLE_SIZE = 20_000  # sources from which shares of a domain that is no box are measured
+DOMAIN_SAMPLE_SIZE = 20_000  # sources from which shares of a domain that is not a box are measured
 MAX_REGION_DRAWS = 1000  # until one lies in such a domain
 MAX_REGIONS_MEASURED = 1000  # of the trials
 TRIALS_PER_TASK = 25  # of one worker
@@ -93,7 +93,7 @@ class SimulationSetting:
 
     @cached_property
     def domain_sample(self) -> Floats:
-        """Random sources, if the domain is no box."""
+        """Random sources, if the domain is not a box."""
         rng = np.random.default_rng(self.seed)
         parts = [box.sample(DOMAIN_SAMPLE_SIZE, rng) for box in self.source_domain.domains]
         return np.concatenate(parts, axis=1)
@@ -160,14 +160,14 @@ class SimulationSetting:
         return Measure(mean, mean, mean)
 
     def draw(self, rng: np.random.Generator) -> Region:
-        """Return the violation region of a trial; in a domain that is no box, one of which at least half lies inside."""
+        """Return the violation region of a trial; in a domain that is not a box, one that covers more than half the requested rate."""
         min_share = 0.0 if isinstance(self.options.region, Region) else self.rate / 2
         for _ in range(MAX_REGION_DRAWS):
             region = self._draw_in_box(rng)
             if self.source_domain.is_box or region.contains(self.domain_sample).mean() > min_share:
                 return region
         raise ArgumentError(
-            f"Of {MAX_REGION_DRAWS:,} violation regions, none lies in the domain {self.source_domain.domains[0]}. Give a "
+            f"Of {MAX_REGION_DRAWS:,} violation regions, none covers enough of the domain {self.source_domain.domains[0]}. Give a "
             "larger rate, or constraints that leave more of the box."
         )
 
@@ -472,7 +472,7 @@ def _simulate_setting(setting: SimulationSetting, execution: Execution[None]) ->
 
 
 def resolve_region(options: SimulateOptions, seed: int) -> SimulateOptions:
-    """Return the options with what is given in place of a region as a region, and with its relation."""
+    """Return the options with a `Region` object and its relation."""
     region = options.region
     if isinstance(region, Hunt):
         region = _find_hunted_region(region)
@@ -502,7 +502,7 @@ def _find_hunted_region(hunt: Hunt) -> ViolationRegion:
 
 
 def _measure_function(options: SimulateOptions, function: Callable[..., Any], seed: int) -> MeasuredRegion:
-    """Return the region of a program that violates its relation, or of a function that is true there."""
+    """Return where a program violates its relation, or where a predicate is true."""
     relation = options.relation[options.violating] if isinstance(options.relation, list | tuple) else options.relation
     if hasattr(function, "relations"):
         relation = find_own_relation(function, relation, "simulate")

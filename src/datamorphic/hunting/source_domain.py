@@ -1,4 +1,4 @@
-"""`SourceDomain`: source domains that are no boxes, because inputs satisfy constraints or have a distribution."""
+"""`SourceDomain`: source domains that are not boxes, because inputs satisfy constraints or have a distribution."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from ..systems.function_runner import COLUMN_LETTERS, FunctionRunner, call_by_na
 from .region_kinds import UNCLASSIFIED, Classification, Violates, classify
 from .regions import Region, to_points
 
-DEFAULT_GROUPS = 100_000  # as many as the stored regions of programs were measured with
+DEFAULT_GROUPS = 100_000  # the number behind the stored regions of programs
 
 
 def judge_groups(function: Callable[..., Any], relation: FunctionRelation, draws: Floats) -> GroupAnswers:
@@ -389,7 +389,7 @@ def measure_predicate(function: Callable[..., Any], domain: Box, seed: int, n: i
 
 
 def find_own_relation(function: Callable[..., Any], relation: object, owner: str) -> FunctionRelation:
-    """Return a relation, given itself or by its name among those of a program; without a name, the only one."""
+    """Return a relation object, found by name or as the program's only one."""
     if isinstance(relation, FunctionRelation):
         return relation
     own_relations: Mapping[str, FunctionRelation] = getattr(function, "relations", None) or {}

@@ -160,7 +160,7 @@ class _JavaReader:
         self.tokens: list[_Token] = []
         for match in _TOKEN.finditer(source):
             if match.lastgroup in ("open", "unended"):
-                self.fail("has a text or comment without an end", match.start())
+                self.fail("has an unterminated string or comment", match.start())
             if match.lastgroup != "skipped":
                 self.tokens.append(_Token(match.lastgroup or "", match.group(), match.start()))
         self.place = 0
@@ -388,7 +388,7 @@ class _SpecWriter:
         helpers = [method for method in methods if method.kind is None]
         if helpers:
             yield ""
-            yield format_comment("Methods of the Java class that are no morphisms, which the others may call:")
+            yield format_comment("Methods of the Java class that are not morphisms, which the morphisms may call:")
         for method in helpers:
             yield "    #"
             yield from _format_java(method.source, 4)
@@ -399,7 +399,7 @@ class _SpecWriter:
         taken = {"self"}
         parameters = list(replaced_parameters or (_make_unique(to_python_name(p), taken) for p in method.parameters))
         if kind == "seed_maker":
-            parameters = ["rng"] if "andom" in method.body else []
+            parameters = ["rng"] if "random" in method.body.lower() else []
         options, remarks = self.choose_options(kind, method.annotations[annotation])
         if kind == "metamorphism" and "getOrigins" in method.body:
             _, count = self.arities.get(

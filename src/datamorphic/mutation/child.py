@@ -280,7 +280,7 @@ def _iter_labels(learner: Any, plan: MutationPlan) -> Iterator[list[Any]]:
         subject = _build_model(learner, plan, plan.compared_inputs)
         system, points = GuardedSystem(subject.sut, alive=True), subject.seeds
         for relation in plan.model_relations:
-            if isinstance(relation, FunctionAnswers):  # inputs inside the domains, which may be no boxes
+            if isinstance(relation, FunctionAnswers):  # inputs inside the domains, which may not be boxes
                 points = relation.draw_inputs(points, np.random.default_rng(plan.inputs.seed))
     for start in range(0, plan.compared_inputs if trains else len(points), INPUTS_PER_COMPARISON):
         numbers = range(start, min(start + INPUTS_PER_COMPARISON, plan.compared_inputs))

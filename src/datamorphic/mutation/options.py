@@ -252,7 +252,7 @@ class MutateOptions(KeptOptions, Computing):
 
 
 def _add_answers_relation(relations: Sequence[MetamorphicRelation]) -> list[MetamorphicRelation]:
-    """Return relations, if all are about a function of numbers with the one that it answers inside their domains."""
+    """Add the relation that a numeric function answers inside its domains."""
     widths = [relation.domain[0].dimension for relation in relations if isinstance(relation, FunctionRelation)]
     answers = find_answers_relation(relations, widths[0]) if len(widths) == len(relations) else None
     return [*relations, answers] if answers is not None else list(relations)

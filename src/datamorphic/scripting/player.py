@@ -61,7 +61,7 @@ class ScriptPlayer:
     def _run(self, statement: Statement) -> None:
         if self.command_count >= MAX_COMMANDS:
             raise statement.fail(
-                f"More than {MAX_COMMANDS:,} commands were run, with those that the script recorded. Play less often."
+                f"More than {MAX_COMMANDS:,} commands were run, including recorded ones. Play recordings less often."
             )
         if self._interrupts.is_stopped():
             raise Interrupted("interrupted")

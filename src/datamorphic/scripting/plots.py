@@ -23,7 +23,7 @@ def build_plot(tests: TestSet, number: int, analyser: str) -> Section:
     """Return the picture of a test set: its cases in the plane, coloured by their answers, or else by their kind."""
     heading = f"{number}. {analyser}: {pluralise(len(tests), 'case')}"
     if not len(tests):
-        return Section(heading=heading, text="There are no such cases in the pool.")
+        return Section(heading=heading, text="The pool has no cases to draw.")
     view = Projection(tests.space, tests.inputs.codes)
     cases = tests.take(np.linspace(0, len(tests) - 1, min(len(tests), MAX_POINTS)).astype(np.intp))
     places, groups = view(cases.inputs.codes), _name_groups(cases)

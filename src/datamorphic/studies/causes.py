@@ -61,7 +61,7 @@ SWITCHES = {
         lambda job: replace(_exchange_subject(job), keeps_direction=True),
     ),
     "published_system": Switch(
-        "The case study as it ran: seed cases, limits of moves, midpoints, what counts as a mutant, and models of the last round.",
+        "The case study as originally run: seed cases, limits of moves, midpoints, what counts as a mutant, and models of the last round.",
         lambda job: Reenactment(job.strategy, job.subject, job.data, job.walks),
     ),
     "wide_points": Switch(
@@ -71,7 +71,7 @@ SWITCHES = {
 }
 
 
-def keep(job: Any) -> Any:
+def leave_unchanged(job: Any) -> Any:
     """Return a job as it is: all causes are switched off."""
     return job
 
@@ -84,6 +84,6 @@ def estimate_both(figure: Any, table: str, bench: Workbench, estimate: Callable[
     known = find_errata(table, figure.strategy, figure.subject, figure.measure.partition(" ")[0], data=figure.data)
     causes = dict.fromkeys(entry.cause for entry in known if entry.cause in SWITCHES)
     return {
-        "ours": estimate(keep),
+        "ours": estimate(leave_unchanged),
         "with_cause": {cause: estimate(SWITCHES[cause].change) for cause in causes if bench.causes in ("all", cause)},
     }

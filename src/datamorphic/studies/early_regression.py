@@ -1,4 +1,4 @@
-"""Logistic regression that stops as early as that of scikit-learn 0.24, with which the case studies were made."""
+"""Logistic regression with the stopping rule of scikit-learn 0.24, with which the case studies were made."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ SECONDS_NOTE = "Seconds for 10,000 pairs on this machine; without the time to co
 PAIRS_NOTE = "10,000 pairs, divided among the relations; the mean over relations, sources and follow-ups."
 MIN_FULL_TRIALS = 10_000  # of the full scale
 GROUP_FACTOR = 3  # violations are rarer in the domain that all relations share
-INPUTS_NOTE = "Ours is of {:,} random groups, and the F-measure is 1 / rate."
+INPUTS_NOTE = "Our rate is from {:,} random groups, and our F-measure is 1 / rate."
 SMALL_SCALE_NOTE = "k = 2, 4 and 5, and the other sets of relations, at full scale only."
 PROGRAM_LENGTH_NOTE = "Ours are rewritten with arrays; lines include documentation."
 REGION_KIND_NOTE = "Ours: whether any mutant has such a region with any relation, by our rule."
@@ -116,7 +116,7 @@ def build_program_table(table: str, bench: Workbench) -> list[Row]:
 
 
 def _compute_program_figure(figure: Any) -> tuple[float, list[str], list[Kind]]:
-    """Return our figure, notes on it, and what is other than published."""
+    """Return our figure, notes, and how it differs from the published one."""
     program = find_printed_program(figure.subject)
     match figure.measure:
         case "dimensions":

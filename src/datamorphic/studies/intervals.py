@@ -32,7 +32,7 @@ def estimate_mean(values: Iterable[float]) -> OurFigure:
 
 
 def estimate_runs(values: Iterable[float]) -> OurFigure:
-    """Return the mean of figures of which each is from a run as large as the only one that is published.
+    """Return the mean over runs, each as large as the single published run.
 
     Examples
     --------

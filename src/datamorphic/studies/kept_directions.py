@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from ..data.subjects import PLANE
 
-STEPS = BISECTIONS = 20  # of a walk, and per pair
+STEPS_PER_WALK = 20
+BISECTIONS_PER_PAIR = 20
 MOVES = np.array([[0.0, -0.2], [0.0, 0.2], [0.2, 0.0], [-0.2, 0.0]])
 WAVE_SHARE = 0.05  # of a growing pool: walks of a wave do not see each other's pairs
 
@@ -44,7 +45,7 @@ def walk_plane(
         starts = rng.integers(0, len(pool) - 1, wave)
         used[starts[starts < seeds]] = True
         steps, ends = _walk(rule, pool[starts], rng)
-        runs += steps + BISECTIONS * len(ends[0])
+        runs += steps + BISECTIONS_PER_PAIR * len(ends[0])
         pairs += len(ends[0])
         done += wave
         if growing:
@@ -57,7 +58,7 @@ def _walk(rule: Rule, starts: Points, rng: np.random.Generator) -> tuple[int, tu
     places, answers = starts.copy(), np.asarray(rule(starts[:, 0], starts[:, 1]))
     directions, walking = np.zeros(len(starts), dtype=np.intp), np.arange(len(starts))
     steps, before, after = 0, [], []
-    for _ in range(STEPS):
+    for _ in range(STEPS_PER_WALK):
         drawn = rng.integers(0, len(MOVES) + 1, len(walking))
         directions[walking] = np.where(drawn < len(MOVES), drawn, directions[walking])
         moved = places[walking] + MOVES[directions[walking]]
@@ -72,7 +73,7 @@ def _walk(rule: Rule, starts: Points, rng: np.random.Generator) -> tuple[int, tu
 
 def _bisect(rule: Rule, a: Points, b: Points) -> tuple[Points, Points]:
     """Return pairs on both sides of the border, halved as often as published."""
-    for _ in range(BISECTIONS):
+    for _ in range(BISECTIONS_PER_PAIR):
         middle = (a + b) / 2
         same = (np.asarray(rule(middle[:, 0], middle[:, 1])) == np.asarray(rule(a[:, 0], a[:, 1])))[:, None]
         a, b = np.where(same, middle, a), np.where(same, b, middle)

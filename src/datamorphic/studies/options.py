@@ -101,7 +101,7 @@ class StudyOptions(KeptOptions, Computing):
         super().validate()
         if self.data is None and self.target is not None:
             raise ArgumentError(
-                f"target={self.target!r} names a column, but no data are given. Give data, or leave it out."
+                f"target={self.target!r} names a column, but there is no data. Give data, or leave target out."
             )
         if self.data is not None and self.name != OWN_DATA_STUDY:
             raise ArgumentError(

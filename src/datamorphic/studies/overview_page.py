@@ -23,7 +23,7 @@ HEADINGS = {
     VerdictKind.CAUSE_PROVEN: "Tables that differ for a proven cause",
     VerdictKind.TOO_FEW: "Tables with too few repetitions",
     VerdictKind.NOT_COMPARABLE: "Tables of other data, systems, mutants or machines",
-    VerdictKind.CAUSE_UNKNOWN: "Tables that differ, and we do not know why",
+    VerdictKind.CAUSE_UNKNOWN: "Tables that differ for an unknown cause",
     VerdictKind.NOT_MEASURED: "Tables that were not measured",
     VerdictKind.NOT_PUBLISHED: "Studies without published figures",
     VerdictKind.FAILED: "Studies that failed",

@@ -34,7 +34,8 @@ Indices = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 Answer = Callable[[Rows], npt.NDArray[Any]]
 
-STEPS = HALVINGS = 20  # of a walk, and per pair
+STEPS_PER_WALK = 20
+MAX_HALVINGS_PER_PAIR = 20
 FOLDS = 10
 
 #: limits of the moves of wines, feature by feature
@@ -227,7 +228,7 @@ class Reenactment(Job):
     @property
     def label(self) -> str:
         """The subject and its data."""
-        return f"{self.subject} {self.data}, as it ran"
+        return f"{self.subject} {self.data}, as originally run"
 
     @property
     def weight(self) -> int:
@@ -249,8 +250,10 @@ class Reenactment(Job):
 MODELS_PER_STUDY = 20  # of each kind: further repetitions use them again
 
 
-def aim_at_random(system: PublishedSystem, answer: Answer, walks: int, rng: np.random.Generator) -> Figures:
-    """Return the figures of random target; an end counts as a mutant if refinement made it, and the first end, too."""
+def explore_random_target(system: PublishedSystem, answer: Answer, walks: int, rng: np.random.Generator) -> Figures:
+    """Return the figures of random target.
+
+    An end is a mutant if refinement made it; the second one only if both are."""
     starts, targets = rng.integers(0, len(system.seeds), (2, walks))
     runs = len(np.unique([starts, targets]))
     a, b = system.seeds[starts], system.seeds[targets]
@@ -260,7 +263,7 @@ def aim_at_random(system: PublishedSystem, answer: Answer, walks: int, rng: np.r
     return {"walks": walks, "runs": runs + halvings, "mutants": float(new_a.sum() + (new_a & new_b).sum())}
 
 
-def walk_directly(system: PublishedSystem, answer: Answer, walks: int, rng: np.random.Generator) -> Figures:
+def explore_directed_walk(system: PublishedSystem, answer: Answer, walks: int, rng: np.random.Generator) -> Figures:
     """Return the figures of directed walks from rows in every direction; a walk ends where nothing moves."""
     rows = rng.choice(len(system.seeds), walks, replace=False)
     starts = np.repeat(rows, system.directions)
@@ -269,7 +272,7 @@ def walk_directly(system: PublishedSystem, answer: Answer, walks: int, rng: np.r
     return {"walks": len(starts), "runs": runs + walks, "mutants": mutants}
 
 
-def walk_randomly(system: PublishedSystem, answer: Answer, walks: int, rng: np.random.Generator) -> Figures:
+def explore_random_walk(system: PublishedSystem, answer: Answer, walks: int, rng: np.random.Generator) -> Figures:
     """Return the figures of random walks; one draw in n + 1 keeps the direction, which is the first one at the start."""
     starts = rng.integers(0, len(system.seeds) - 1, walks)
     directions = np.zeros(walks, dtype=np.intp)
@@ -283,7 +286,11 @@ def walk_randomly(system: PublishedSystem, answer: Answer, walks: int, rng: np.r
     return {"walks": walks, "runs": runs + len(np.unique(starts)), "mutants": mutants}
 
 
-EXPLORERS = {"random_target": aim_at_random, "directed_walk": walk_directly, "random_walk": walk_randomly}
+EXPLORERS = {
+    "random_target": explore_random_target,
+    "directed_walk": explore_directed_walk,
+    "random_walk": explore_random_walk,
+}
 
 
 def _walk(
@@ -298,7 +305,7 @@ def _walk(
     places, walking = system.seeds[starts], np.arange(len(starts))
     answers = answer(places)
     runs, before, after, answers_before, moved_once = 0, [], [], [], []
-    for step in range(STEPS):
+    for step in range(STEPS_PER_WALK):
         moved = system.move(places[walking], choose_directions(step, walking))
         if ends_at_limits:
             moves = (moved != places[walking]).any(axis=1)
@@ -329,7 +336,7 @@ def _refine(
     a, b = a.copy(), b.copy()
     new_a, new_b = np.zeros(len(a), dtype=bool), np.zeros(len(a), dtype=bool)
     runs, active = 0, np.arange(len(a))
-    for _ in range(HALVINGS):
+    for _ in range(MAX_HALVINGS_PER_PAIR):
         middle = system.find_midpoint(a[active], b[active])
         inside = ((middle != a[active]).any(axis=1)) & ((middle != b[active]).any(axis=1))
         active, middle = active[inside], middle[inside]

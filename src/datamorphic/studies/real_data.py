@@ -10,7 +10,7 @@ from typing import Any
 from ..data.learners import REFERENCE_MODELS, reference_space
 from ..data.sets import TARGET, load
 from ..space.features import Categorical, Continuous, Integer
-from .causes import Change, estimate_both, keep
+from .causes import Change, estimate_both, leave_unchanged
 from .coded_classifiers import MACHINE_NOTE
 from .explorations import Exploration, ModelTraining
 from .intervals import average_figures
@@ -36,7 +36,7 @@ def _choose_counts(bench: Workbench, strategy: str) -> tuple[int, ...]:
 
 
 def _measure_all_counts(
-    bench: Workbench, strategy: str, data: str, subject: str, measure: str, change: Change = keep
+    bench: Workbench, strategy: str, data: str, subject: str, measure: str, change: Change = leave_unchanged
 ) -> list[OurFigure]:
     """Return a measure of a model for every number of walks."""
     jobs = (Exploration(strategy, subject, data, walks) for walks in _choose_counts(bench, strategy))
@@ -243,7 +243,7 @@ def build_fault_table(table: str, bench: Workbench) -> list[Row]:
             (
                 "capability, faulty midpoint",
                 bench.estimate(faulty, "new cases").times(50 / walks),
-                "Ours counts the cases that refinement made: with the faulty midpoint many pairs keep a seed as an end.",
+                "Ours counts the cases that refinement made: with the faulty midpoint many pairs leave_unchanged a seed as an end.",
             ),
             (
                 "capability, faulty midpoint, new pairs",

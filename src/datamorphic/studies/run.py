@@ -22,13 +22,13 @@ def study(
 ) -> Study | StudyOverview | TreeExperiment:
     """Compute a published table, a group of tables, or all of them, beside the printed figures.
 
-    Each measurement is stored when it is done. The same seed gives the same figures on every engine, apart from times. With data
-    of yours, the study "trees" makes the experiment of Silveira et al. (2025) with them.
+    Each measurement is stored when it is done. The same seed gives the same figures on every engine, apart from times. With your
+    own data, the study "trees" makes the experiment of Silveira et al. (2025) with them.
 
     Returns
     -------
     Study, StudyOverview or TreeExperiment
-        ``.rows`` of one study; of all, ``.reports`` with verdicts, and ``.to_site(folder)``; with data of yours, ``.trees``,
+        ``.rows`` of one study; of all, ``.reports`` with verdicts, and ``.to_site(folder)``; with your own data, ``.trees``,
         ``.scores`` and ``.comparisons``.
 
     Examples

@@ -69,7 +69,7 @@ def build_reading_table(bench: Workbench) -> list[Row]:
     printed = tree_scores.theirs(measure)
     columns = [format_name(name) for name in tree_scores.names]
     rows = [
-        OurFigure(value).to_row("in print", column, "Our columns show what is printed.")
+        OurFigure(value).to_row("in print", column, "The column `ours` repeats the published score here.")
         for column, value in zip(columns, printed, strict=True)
     ]
     for reading in READINGS:

@@ -30,7 +30,7 @@ from .tree_trials import (
 from .trees import SEEDS_PER_STUDY, fit_tree
 from .workload import SCALES, Figures, Job, Workbench
 
-ALL_ROWS, IN_FOLDS = "all rows", "nine folds"  # what trees are grown on
+ALL_ROWS, IN_FOLDS = "all rows", "all folds but one"  # what trees are grown on
 TREE_FIGURES = ("nodes", "leaves", "decision nodes", "mutants", "killed", "mutation score")
 
 

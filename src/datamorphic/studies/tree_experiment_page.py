@@ -12,17 +12,14 @@ from ..trees.coverage.mutation import MutationScore
 from ..trees.coverage.run import cover
 from .figure_panels import ChartPoint, PanelLabels, assign_styles, draw_dot_panel
 from .rows import format_number
-from .tree_experiment_result import MAX_P, TreeExperiment
+from .tree_experiment_result import SIGNIFICANCE_LEVEL, TreeExperiment
 from .tree_trials import SCORES, TEST_METHODS
 from .trees import SEEDS_PER_STUDY, fit_tree
 
 MAX_DRAWN_TREES = 4
 MEANINGS = (
     ("DTC", "decision tree coverage: one row per leaf, drawn from the data"),
-    (
-        "BVA",
-        "boundary values: each of these rows, moved to the limits of its leaf; its label is the answer of the tree",
-    ),
+    ("BVA", "boundary values: each DTC row, moved to the limits of its leaf; its label is the answer of the tree"),
     ("DTMT", "mutation: for each mutant of the tree a row that kills it"),
     ("CV", "cross-validation of 3-NN, the usual random test"),
 )
@@ -65,7 +62,7 @@ def _build_score_section(result: TreeExperiment, grown_on: str) -> Section:
         rows += [["mean", str(tests), "", *(f"{means[score][tests]:.2f}" for score in SCORES)] for tests in means.index]
     texts = {
         "all rows": "Trees of all rows. CV is the cross-validation of 3-NN on all rows.",
-        "nine folds": "Inside cross-validation: each tree is grown on all folds but one, and CV is the fold that is left.",
+        "all folds but one": "Inside cross-validation: each tree is grown on all folds but one, and CV is the fold that is left.",
     }
     return Section(
         heading=f"Scores of 3-NN: trees of {grown_on}",
@@ -101,9 +98,9 @@ def _build_comparison_section(result: TreeExperiment) -> Section:
             "data sets, these are paired."
         )
     columns = ["score", "test sets", "difference", "test", "statistic", "p"]
-    marked = [(place, 5) for place, p in enumerate(result.comparisons["p"]) if p <= MAX_P]
+    marked = [(place, 5) for place, p in enumerate(result.comparisons["p"]) if p <= SIGNIFICANCE_LEVEL]
     table = Table(columns=columns, rows=rows, main_rows=len(rows), marked=marked)
-    return Section(heading="Is it chance?", text=text, table=table, anchor="comparisons")
+    return Section(heading="Tests of differences", text=text, table=table, anchor="comparisons")
 
 
 def _build_tree_section(result: TreeExperiment) -> Section:
@@ -150,7 +147,7 @@ def _build_normality_section(result: TreeExperiment) -> Section:
         "against a t-test."
     )
     return Section(
-        heading="Are scores normal?", text=text, table=Table(columns=["tests", *SCORES], rows=rows), anchor="normality"
+        heading="Tests of normality", text=text, table=Table(columns=["tests", *SCORES], rows=rows), anchor="normality"
     )
 
 

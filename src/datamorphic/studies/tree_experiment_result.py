@@ -16,7 +16,7 @@ from .result import StudyResult
 if TYPE_CHECKING:
     from .tree_data_sets import DataSet
 
-MAX_P = 0.05  # up to which a difference is said to be significant
+SIGNIFICANCE_LEVEL = 0.05  # up to which a difference is said to be significant
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -35,7 +35,7 @@ class TreeExperiment(StudyResult):
         Per data set: its size, and the nodes, leaves and mutants of the trees of all rows, with the share of mutants that the
         rows kill ("mutation score"), as means over repetitions; "tree accuracy" is cross-validated.
     scores : DataFrame
-        Per data set, what trees were grown on ("all rows", "nine folds"), tests ("DTC", "BVA", "DTMT", "CV") and score: the
+        Per data set, what trees were grown on ("all rows", "all folds but one"), tests ("DTC", "BVA", "DTMT", "CV") and score: the
         mean ``value`` of 3-NN, half the width of its 95% interval, and the mean ``size`` of the test set.
     comparisons, normality : DataFrame
         The statistical tests. `comparisons` has the mean ``difference`` of two test sets, and the ``p`` of the pairs.
@@ -84,7 +84,7 @@ class TreeExperiment(StudyResult):
         if not np.isfinite(p):
             return ""
         pairs = f"{int(self.comparisons['pairs'].max())} {self.pairing}"
-        return f" (p = {p:.2g} over {pairs}{'' if p <= MAX_P else ', which may be chance'})"
+        return f" (p = {p:.2g} over {pairs}{'' if p <= SIGNIFICANCE_LEVEL else ', which may be chance'})"
 
     def document(self) -> dict[str, Any]:
         """Return all figures as a JSON-serialisable dict."""

@@ -95,7 +95,7 @@ class TreeScores:
         make: Callable[[str, int], Job] = Splitting,
         seeds: int = 0,
     ) -> OurFigure:
-        """Return a statistic of the scores of all data sets, as mean over seeds: the published one is of one seed."""
+        """Return a statistic of the scores of all data sets, as the mean over seeds."""
         scores = list(zip(*(self.by_seed(measure, make, seeds) for measure in measures), strict=True))
         if not is_known(*(values for seed_scores in scores for values in seed_scores)):
             return OurFigure(math.nan)

@@ -22,10 +22,10 @@ MAX_REASONS = 3  # of a verdict; the notes of the table have all
 
 RULE = (
     "A figure **agrees** if it lies in our 95% interval, and the interval of our mean is at most "
-    f"{MAX_INTERVAL_SHARE:.0%} of the published figure wide; if it is wider, or ours covers only a part of what was published, "
+    f"{MAX_INTERVAL_SHARE:.0%} of the published figure wide. If it is wider, or ours covers only a part of what was published, "
     "there are **too few repetitions**. Where the publication says how often it repeated an experiment, the interval is that of "
-    "a mean of so many repetitions. Otherwise the figure **differs**. The **cause** is **proven** if the study is computed again with "
-    "the cause switched on and then agrees, or if other figures or sentences in print contradict the figure; else it is **unknown**. "
+    "a mean of that many repetitions. Otherwise the figure **differs**. The **cause** is **proven** if the study is computed again with "
+    "the cause switched on and then agrees, or if other figures or sentences in print contradict the figure. Otherwise it is **unknown**. "
     "A figure is **not comparable**, whatever its value, if ours comes from other data, another system, other mutants or another "
     "machine: then only the order of figures and the signs of differences are compared. Of these classes (agrees, cause proven, too few "
     "repetitions, not comparable, cause unknown) a table has the first such that "

@@ -7,7 +7,7 @@ from .explorations import Exploration
 from .rows import Row
 from .workload import Workbench
 
-WALKS, FEW_SEEDS = 1000, 300
+WALKS, POOL_SEEDS = 1000, 300
 
 
 def _make_example(strategy: str, seeds: int) -> Exploration:
@@ -17,9 +17,9 @@ def _make_example(strategy: str, seeds: int) -> Exploration:
 
 #: per row: its label, the published number of pairs, the exploration, and the cause of a difference
 EXAMPLES: tuple[tuple[str, int, Exploration, str], ...] = (
-    ("Example 4, random target", 641, _make_example("random_target", FEW_SEEDS), ""),
+    ("Example 4, random target", 641, _make_example("random_target", POOL_SEEDS), ""),
     ("Example 5, directed walk", 161, _make_example("directed_walk", WALKS), "first_step"),
-    ("Example 6, random walk", 805, _make_example("random_walk", FEW_SEEDS), "growing_pool"),
+    ("Example 6, random walk", 805, _make_example("random_walk", POOL_SEEDS), "growing_pool"),
 )
 
 

@@ -106,7 +106,7 @@ Figures = Mapping[str, float]
 class Job:
     """A measurement, described by the fields of a frozen dataclass."""
 
-    printed_repetitions: float = math.nan  # how many of ours the published experiment had, if that is stated
+    printed_repetitions: float = math.nan  # repetitions of the published experiment; NaN if not stated
 
     @property
     def label(self) -> str:

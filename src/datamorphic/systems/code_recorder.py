@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from coverage.plugin import FileReporter
 
 CODE_METRICS = ("line_coverage", "branch_coverage")
-#: the marks of functions that test a system, so are no part of it
+#: the marks of functions that test a system and do not belong to it
 TEST_MARKS = (
     *("seed_maker", "datamorphism", "metamorphism", "case_metric", "case_filter"),
     *("set_metric", "set_filter", "analyser"),

@@ -155,7 +155,7 @@ class LearnerSession(CheckSession[LearnerRelationOutcome, LearnerViolation]):
         return outputs.scores is not None and bool(outputs.ok.all()) and has_equal_steps(outputs.scores)
 
     def _try_repair(self, outcome: LearnerRelationOutcome, cause: KnownCause) -> ConfirmedCause | None:
-        """Repair the learner from outside, and return the cause if the relation holds then and most answers stay the same."""
+        """Return the cause if its repair restores the relation; otherwise None."""
         from ..learners.repairs import REPAIRS, RepairedLearner  # imports scikit-learn
 
         if REPAIRS[cause.repair].uses_scores and not hasattr(self.learner, "predict_proba"):

@@ -31,7 +31,7 @@ def build_page(ranking: LearnerRanking, brief: bool = False) -> Page:
             else "Equal numbers are ordered by the share of violating cases, then by accuracy. Which relations are "
             "necessary is different for different learners. In brackets, 95% intervals.",
             table=Table(
-                columns=["learner", "violated", "of the cases", f"accuracy, {ranking.folds} folds", "relations"],
+                columns=["learner", "violated", "violating cases", f"accuracy, {ranking.folds} folds", "relations"],
                 rows=rows,
                 main_rows=len(rows),
                 sortable=False,

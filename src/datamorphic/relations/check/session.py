@@ -32,7 +32,7 @@ class CheckSession(ABC, Generic[Outcome, Violation]):
         return self.shrink(next(outcome for outcome in self.outcomes if outcome.name == name), violating_case)
 
     def find_cause(self, violation: Any) -> ConfirmedCause | None:
-        """Return the known cause of the violations of a relation that an experiment confirms; None if there is none."""
+        """Return the confirmed cause of a relation's violations, or None."""
         return None
 
     @abstractmethod

@@ -23,7 +23,7 @@ MAGNIFICATION = 2.0**20
 
 
 class LearnerRepair:
-    """What is done to the numbers that a learner gets, and to the scores that it gives."""
+    """A change of a learner's input numbers or of its scores."""
 
     name: ClassVar[str]
     uses_scores: ClassVar[bool] = True  # whether answers are chosen by probabilities

@@ -36,7 +36,7 @@ class LoanShortage(ResultPart):
 
 
 def is_share_undecided(share: ViolationShare, threshold: float) -> bool:
-    """Return whether the interval of a share holds the threshold: the true share may lie on either side.
+    """Return whether the interval of a share contains the threshold: the true share may lie on either side.
 
     No interval lies below a threshold of 0. With it, the verdict is about the given loans, and their number does not matter.
     """

@@ -40,6 +40,6 @@ class CodeCoverage(CoverageMetric):
         )
         cases, items = np.nonzero(record > 0)
         gaps = nearest_distance(tests)
-        # of cases that nobody would miss, those far from all others are kept: their mutants reach other code sooner
+        # among redundant cases, keep those far from all others: their mutants reach other code sooner
         potential = np.where(np.isfinite(gaps), gaps / (1.0 + gaps), 1.0)
         return Witnesses(cases=cases[:, None], items=items, case_count=len(tests), potential=potential)
