@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..data.programs.program import NumericProgram
 from ..hunting.measures import EFFECT_SIZES
 from ..relations.patterns.catalogue import patterns
+from .group_trials import DOMAINS
 from .published import Kind, published
 from .rows import Row, iterate_figures, make_row
 from .stand_in_mutants import find_printed_program
@@ -13,7 +15,6 @@ from .workload import Scale, Workbench
 
 KIND_OF_COLUMN = {"MRPs": "MRP", "MRIPs": "MRIP", "MROPs": "MROP"}
 OURS_ONLY = ("Round Trip",)  # patterns of these scopes that the thesis does not have
-INPUT_PATTERNS_NOTE = "Section 6.3.3 calls Query-Meaning and Input-Merge input patterns (MRIPs); so do we."
 ROUND_TRIP_NOTE = "Ours leaves out Round Trip, which the thesis does not have."
 LENGTH_NOTE = "Lines of our own program, which computes the same function."
 CHOSEN_NOTE = "The table counts the relations that the chapter uses; ours are all of the program."
@@ -43,8 +44,6 @@ def _count_patterns(figure: Any) -> tuple[float, list[str]]:
     notes = [ROUND_TRIP_NOTE] if any(patterns[name].scope == figure.subject for name in OURS_ONLY) else []
     if figure.measure == "patterns":
         return len(members), notes
-    if figure.subject == "query-based systems" and figure.measure != "MROPs":
-        notes = [INPUT_PATTERNS_NOTE]
     return sum(pattern.kind == KIND_OF_COLUMN[figure.measure] for pattern in members), notes
 
 
@@ -75,9 +74,9 @@ def _describe_program(figure: Any, chosen: bool) -> tuple[float, list[str], list
         case "dimensions":
             return program.dimension, [], []
         case "from":
-            return float(program.domain.low[0]), [], []
+            return _find_limits(program, chosen)[0], [], []
         case "to":
-            return float(program.domain.high[0]), [], []
+            return _find_limits(program, chosen)[1], [], []
         case "LOC":
             return len(program.source.splitlines()), [LENGTH_NOTE], [Kind.SYSTEM]
         case "MRs":
@@ -86,3 +85,9 @@ def _describe_program(figure: Any, chosen: bool) -> tuple[float, list[str], list
             return len(program.mutants), [MUTANTS_NOTE], [Kind.MUTANTS]
     has_kind = any(mutant.operator == figure.measure for mutant in program.mutants.values())
     return float(has_kind), [MUTANTS_NOTE], [Kind.MUTANTS]
+
+
+def _find_limits(program: NumericProgram, chosen: bool) -> tuple[float, float]:
+    """Return the limits of the inputs: of the program, or in the chapters that choose relations, of their own domain."""
+    limits = [DOMAINS[name] for name in program.relations if chosen and name in DOMAINS]
+    return limits[0] if limits else (float(program.domain.low[0]), float(program.domain.high[0]))
