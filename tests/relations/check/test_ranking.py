@@ -18,6 +18,7 @@ import datamorphic as dm
 from datamorphic.cli.main import app
 from datamorphic.errors import ArgumentError
 from datamorphic.relations.check.ranking import measure_accuracy, rank_learners
+from datamorphic.systems.weka import explain_missing_weka
 
 MODULE = """
 import numpy as np
@@ -118,3 +119,12 @@ def test_the_command_orders_learners_and_fails_if_all_violate(rows, tmp_path, mo
     assert failed.exit_code == 1
     assert json.loads(failed.stdout)["learners"][0]["violated"] == ["MR-1.2"]
     assert run(nearest).exit_code == 2
+
+
+@pytest.mark.integration
+@pytest.mark.skipif(bool(explain_missing_weka()), reason=explain_missing_weka())
+def test_learners_of_weka_are_ranked_by_their_names():
+    wine = dm.data.load("wine")[["alcohol", "flavanoids", "target"]]
+    ranking = rank_learners([GaussianNB(), "weka:NaiveBayes"], wine, "target", relations=["MR-1.2", "refit"], inputs=2)
+    assert {learner.name for learner in ranking.learners} == {"GaussianNB()", "weka:NaiveBayes"}
+    assert all(learner.accuracy.value > 0.7 for learner in ranking.learners)

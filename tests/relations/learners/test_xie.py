@@ -331,10 +331,8 @@ def test_errata():
     assert "first step" in erratum("001-1", "directed_walk", "Box 1", "cost")
     assert "swapped" in erratum("000-1", "random_walk", "Sin 1", "cost")
     assert "swapped" not in erratum("000-1", "random_walk", "Sin 1", "capability")
-    assert "never reached" in erratum("000-25", "random_walk", "DT", "capability")
-    assert "26.9 (DT2)" in erratum("000-25", "random_target", "DT", "capability")
-    assert erratum("000-25", "random_target", "SVM", "capability") == ""
-    assert "never reached" not in erratum("000-4", "random_walk", "all", "cost max", data="mushroom")
+    assert "reset every feature" in erratum("000-25", "random_walk", "DT", "capability")
+    assert "reset every feature" not in erratum("000-4", "random_walk", "all", "cost max", data="mushroom")
     assert "233500" in erratum("000-14", "directed_walk", "NB", "runs", walks=600)
     assert "at 600 walks" in erratum("000-14", "directed_walk", "NB", "runs")
     assert "contradict" in erratum("000-20", "random_walk", "DT", "cost", walks=400)

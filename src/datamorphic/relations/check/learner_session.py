@@ -172,7 +172,7 @@ class LearnerSession(CheckSession[LearnerRelationOutcome, LearnerViolation]):
         verdicts = dict(zip(places, result.verdicts.tolist(), strict=True))
         held = sum(verdicts.get(place) == HOLDS for place in violated)
         # one case may have another cause, unless there are few
-        max_violated = max(len(violated) >= MIN_CASES_TO_SPARE_ONE, int((1 - MIN_HOLDING_SHARE) * len(violated)))
+        max_violated = max(len(violated) >= MIN_CASES_TO_SPARE_ONE, round((1 - MIN_HOLDING_SHARE) * len(violated)))
         if len(violated) < MIN_VIOLATING_CASES or max(len(violated) - held, violated_after) > max_violated:
             return None
         agreement = self._compare_answers(repaired)

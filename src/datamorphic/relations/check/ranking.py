@@ -17,6 +17,7 @@ from ...errors import DataError
 from ...reporting.junit import JUnitCase
 from ...runs.driver import Driver
 from ...runs.flow import Budget, ask
+from ...systems.files import load_model
 from ...systems.learner import Learner, format_learner, is_regressor
 from ...systems.training import Training, TrainingBatch
 from .result import CheckReport
@@ -160,7 +161,7 @@ def rank_learners(
     Parameters
     ----------
     learners : list or dict
-        Unfitted learners, or learners by name.
+        Unfitted learners or names such as ``"weka:IBk -K 3"``, or learners by name.
     data : DataFrame
         Rows to learn from, with their labels in the column `target`.
     target : str
@@ -183,6 +184,9 @@ def rank_learners(
     [['3 neighbours', 0], ['centroids', 0]]
     """
     named_learners = dict(learners) if isinstance(learners, Mapping) else _name_learners(learners)
+    named_learners = {
+        name: load_model(learner) if isinstance(learner, str) else learner for name, learner in named_learners.items()
+    }
     if not named_learners:
         reject("learners", "rank_learners", "at least one learner", learners)
     validate_integer("folds", "rank_learners", folds, 2)
@@ -212,7 +216,7 @@ def _name_learners(learners: Sequence[Any]) -> dict[str, Any]:
     """Return learners by name; equal names get a number."""
     named_learners: dict[str, Any] = {}
     for learner in learners:
-        name = format_learner(learner)
+        name = learner if isinstance(learner, str) else format_learner(learner)
         repeats = sum(other == name or other.startswith(f"{name}, ") for other in named_learners)
         named_learners[f"{name}, {repeats + 1}" if repeats else name] = learner
     return named_learners
