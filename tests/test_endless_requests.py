@@ -58,7 +58,12 @@ def always(frame):
     return np.zeros(len(frame), dtype=int)
 
 
+def double(x):
+    return 2 * x
+
+
 TRIPLING = dm.programs["tanh"].relations["tripling"]
+LABELLED = INPUTS.assign(label=ROWS % 2)
 
 
 @cache
@@ -129,6 +134,17 @@ CALLS = {
         {"data": prepare("loans"), "ladder": "logistic_regression", "repetitions": 1, "repeats": 1, **QUIET},
     ),
     "assert_holds": lambda: (dm.assert_holds, {"model": Model(), "data": INPUTS, "relation": "row order", "cases": 5}),
+    "rank_learners": lambda: (
+        dm.relations.rank_learners,
+        {
+            "learners": [KNeighborsClassifier(3)],
+            "data": LABELLED,
+            "target": "label",
+            "relations": ["MR-0"],
+            "inputs": 5,
+        },
+    ),
+    "compare_traces": lambda: (dm.relations.compare_traces, {"function": double, "relations": TRIPLING}),
     "compute_statistics": lambda: (dm.compute_statistics, {"tests": prepare("tests")}),
     "audio_relations": lambda: (dm.relations.audio_relations, {}),
     "image_relations": lambda: (dm.relations.image_relations, {}),
@@ -206,6 +222,7 @@ EXEMPT = {
     "data.default_probability": "takes a year",
     "mutate": "starts processes, which a forked process cannot; see below",
     "play": "its whole number is a seed",
+    "study": "its whole number is a seed",
 }
 
 

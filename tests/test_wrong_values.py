@@ -807,8 +807,8 @@ UNTRIED_CLASSES = {
     "its methods take numbers of stored runs": "Store",
     "another name of AuditResult": "Result",
     "records; what all results have is tried with Front": (
-        "CaseStatistics GeneratedGroups LawReport Measure ModelComparison Mutation ScriptResult Selection Simulation Study "
-        "StudyOverview"
+        "CaseStatistics GeneratedGroups LawReport LearnerRanking Measure ModelComparison Mutation ScriptResult Selection "
+        "Simulation Study StudyOverview TreeExperiment ViolationRegion"
     ),
 }
 UNTRIED_METHODS = {

@@ -44,7 +44,7 @@ def find_distribution(value: object, owner: str) -> Any:
 
     Examples
     --------
-    >>> find_distribution("normal(0, 2)", "here").std()
+    >>> float(find_distribution("normal(0, 2)", "here").std())
     2.0
     """
     if is_frozen(value):
