@@ -171,6 +171,7 @@ def get_values(name, folder):
         "TestSet.from_parquet": lambda: {"path": save_tests(folder)},
         "TestSet.load": lambda: {"path": save_tests(folder)},
         "TestSet.of_seeds": {"inputs": POINTS},
+        "TestSystem.draft_from_java": lambda: {"path": write_specification(folder)},
         "TestSystem": {"morphisms": [], "sut": None},
         "Text": {"examples": ["a text"]},
         "ValhallaRouter": {"extract": folder / "none.osm.pbf"},
@@ -209,6 +210,13 @@ def get_values(name, folder):
             "rows": 50,
         },
         "find_constraints": {"data": FRAME},
+        "rank_learners": {
+            "learners": [KNeighborsClassifier(3)],
+            "data": INPUTS.assign(y=LABELS),
+            "target": "y",
+            "relations": ["MR-0"],
+            "inputs": 2,
+        },
         "read_forest": {"model": TREE},
         "generate": {"generator": "RT"},
         "hunt": {"model": dm.programs["tanh"], "relations": "tripling", "generator": "RT", "budget": 20, "data": None},
@@ -217,6 +225,7 @@ def get_values(name, folder):
         "mutate": {"operators": ["ASR"], "limit": 1, "compared": 5, "inputs": 3, "data": "random", "learners": None},
         "optimise": {"model": dm.subjects["Box 2"], "seeds": 5, "max_cycles": 2, "tree": None},
         "parametrize_with_relations": {"relations": ["MR-0"], "data": None},
+        "parse_pattern_relation": {"text": "Additive: columns = x; amount = 1 >> Additive: amount = 1", "model": above},
         "plan": {"data": SPACE},
         "play": lambda: {"script": write_script(folder), "model": "Box 1"},
         "read_pmml": lambda: {"path": save_tree(folder)},
@@ -226,6 +235,7 @@ def get_values(name, folder):
         "route_relations": {"places": {"Kiasma": (60.1716, 24.9367), "Ateneum": (60.17, 24.9443)}},
         "select": {"model": TREE, "data": INPUTS.assign(y=LABELS), "target": "y"},
         "simulate": {"relation": None, "generator": "RT", "rate": 0.1, "budget": 20, "workers": 1},
+        "study": {"name": "002-1", "data": None},
         "test": {"only": ["answers"], "budget": "0.2s"},
         "testing.check_generator": {"make": lambda seed: make_generator("RT", TRIPLING, seed=seed), "groups": 5},
         "testing.check_selector": {"make": SELECTORS["random"], "relations": [TRIPLING] * 2, "opens": False},
@@ -289,6 +299,11 @@ def write_script(folder):
     return save(
         folder / "box.scr", lambda path: path.write_text("makeSeed([RandomValue20])\nrandomTargetExplore(5,mid)\n")
     )
+
+
+def write_specification(folder):
+    java = "class Moves {\n    @Datamorphism\n    public TestCase up(TestCase seed) { return seed; }\n}\n"
+    return save(folder / "Moves.java", lambda path: path.write_text(java))
 
 
 def write_space(folder):
@@ -816,6 +831,7 @@ UNTRIED_METHODS = {
     "called by runs, with what was validated before": {
         *[
             "adopt_names",
+            "with_tree",
             "answer",
             "answers",
             "applies",

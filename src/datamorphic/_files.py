@@ -25,7 +25,12 @@ def to_local_path(path: str | os.PathLike[str], noun: str = "file") -> Path:
 
     Messages call the file `noun`.
     """
-    file = Path(path)
+    try:
+        file = Path(path)
+    except TypeError:
+        raise UsageError(
+            f"The {noun} must be the path of a file. Got {format_short(path)}, which is of type {type(path).__name__}."
+        ) from None
     text = str(file)
     if _URL.match(text):
         raise UsageError(f"The {noun} must be on this computer. Got the URL {redact(text)!r}. Name a local file.")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..._lazy import pd
-from ..._validation import reject, validate_integer
+from ..._validation import check_types, reject, validate_integer
 from ...core.result import Measure, Result
 from ...errors import DataError
 from ...reporting.junit import JUnitCase
@@ -140,6 +140,7 @@ class LearnerRanking(Result):
         ]
 
 
+@check_types
 def rank_learners(
     learners: Mapping[str, Any] | Sequence[Any],
     data: pd.DataFrame,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._text import format_short
+from ..._validation import check_types
 from ...errors import ArgumentError, DatamorphicWarning, WrongAnswer
 from ...morphisms.subject import build_subject
 from ..patterns.catalogue import patterns
@@ -21,6 +22,7 @@ ARROW = ">>"
 EXPECTED = "INPUT PATTERN: parameter = value; ... >> OUTPUT PATTERN: parameter = value; ..."
 
 
+@check_types
 def parse_pattern_relation(text: str, model: Any, data: Any, *, target: str | None = None) -> PatternRelation:
     """Return the relation that a line of text makes of two patterns, for a system and its inputs.
 
@@ -46,7 +48,7 @@ def parse_pattern_relation(text: str, model: Any, data: Any, *, target: str | No
     >>> dm.relations.parse_pattern_relation(text, search, search.cases).statement
     "brand is restricted to 'Acme': all items of the follow-up's answer are in the source's answer"
     """
-    input_text, _, output_text = (part.strip() for part in str(text).partition(ARROW))
+    input_text, _, output_text = (part.strip() for part in text.partition(ARROW))
     input_name, input_settings = _split(input_text, text)
     output_name, output_settings = _split(output_text, text) if output_text else (input_name, "")
     with warnings.catch_warnings():
