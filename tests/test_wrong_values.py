@@ -734,7 +734,7 @@ WORDS = {
     "loans": "frame",
     "matrix": "columns",
     "midpoint": "datamorphism",
-    "model": "system",
+    "model": "system|inputs to start from",
     "moves": "datamorphism",
     "near": "columns",
     "noise": "amount",

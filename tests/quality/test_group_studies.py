@@ -61,7 +61,7 @@ def test_every_study_runs():
     for name in OURS:
         result = run_tiny(name)
         rows = result.rows
-        assert rows.columns.tolist() == list(Row._fields), name
+        assert rows.columns.tolist() == [*Row._fields, "verdict"], name
         assert not rows.duplicated(["row", "column"]).any(), name
         assert rows["ours"].notna().any(), name  # not all: ended trials have no effect
         text = result.describe()

@@ -46,8 +46,17 @@ APART |= {
 #: in test_group_studies.py
 APART |= {"002-6", "simulation", "input_domains", "groups", "regions", "selection", "new_generators"}
 APART |= {table for table in tables() if table.startswith("002-")}
-#: in tests/studies: some of their relations are ours alone, so nothing is published beside them
-APART |= {"routes", "translations", "generation_time", "further_measures", "region_kinds", "selection_k"}
+#: in tests/studies: some of their relations or figures are ours alone, so nothing is published beside them
+APART |= {
+    "effectiveness",
+    "subdomains",
+    "routes",
+    "translations",
+    "generation_time",
+    "further_measures",
+    "region_kinds",
+    "selection_k",
+}
 #: in test_credit_studies.py
 APART |= {"credit_models", "credit_wrongness", "credit_constraints", "german_credit"}
 
