@@ -290,10 +290,10 @@ VERBS = {
     ),
     "script": Verb(("script", "walks.scr", "--system", "deciding:Loans"), 12, 1),
     "select": Verb(("select", "deciding:decide", "people.csv", "--surrogate"), 6),
-    # the original is imported twice, so that the third mutant kills; what is stored is always one mutant
+    # an import that a mutant makes kills; what is stored is always one mutant
     "mutate": Verb(
         ("mutate", "program.py", "--limit", "5", "--inputs", "5", "--compared", "20"),
-        5,
+        6,
         small_budget="2 runs",
         batch_options=(),
     ),
