@@ -15,7 +15,7 @@ from .._text import format_short, pluralise
 from .._validation import validate_choice, validate_seed
 from ..errors import ArgumentError, MissingExtra
 from ..reporting.document import Axis, Chart, Drawing, Picture, Scatter, Section, Shape, TextLabel
-from ..reporting.panel import PanelItem
+from ..reporting.panel import PanelItem, choose_line_style
 from ..reporting.text import cut
 from ..space.features import Codes
 from ..space.projection import Projection
@@ -32,7 +32,6 @@ MAX_PARALLEL_FEATURES = 12
 MAX_PARALLEL_PAIRS = 200
 MAX_TICKS_PER_AXIS, MAX_TICK_CHARACTERS, MAX_AXIS_CHARACTERS = 8, 10, 16
 DRAWING_HEIGHT_PX, AXIS_GAP_PX, MARGIN_PX = 330.0, 92.0, 74.0
-HUES = len(HUE_COLOURS)
 
 
 def build_view(front: FrontData, view: str, seed: int = 0) -> Scatter:
@@ -152,9 +151,7 @@ def draw_parallel_axes(front: FrontData) -> Chart:
     """Draw the pairs as lines over parallel axes, with a colour per border."""
     parallel = build_parallel_axes(front)
     borders = parallel.borders
-    styles = {
-        kind: f"trend c{number % HUES}{' second' if number >= HUES else ''}" for number, kind in enumerate(borders)
-    }
+    styles = {kind: choose_line_style(number) for number, kind in enumerate(borders)}
     top, bottom = 44.0, DRAWING_HEIGHT_PX - 20
     items: list[PanelItem] = []
     heights = np.empty_like(parallel.places)
@@ -209,7 +206,7 @@ def build_parallel_figure(front: FrontData) -> Any:
         for axis, range_limits, column in zip(axes, limits, columns, strict=True)
     ]
     last = max(1, len(borders) - 1)
-    colours = [[number / last, HUE_COLOURS[number % HUES]] for number in range(last + 1)]
+    colours = [[number / last, HUE_COLOURS[number % len(HUE_COLOURS)]] for number in range(last + 1)]
     line = {"color": numbers, "colorscale": colours, "cmin": 0, "cmax": last}
     figure = go.Figure(go.Parcoords(dimensions=dimensions, line=line, labelangle=-20))
     title = html.escape("; ".join([parallel.title, *parallel.remarks]))

@@ -18,12 +18,24 @@ STRIP_HEIGHT_PX = 46.0
 PLANE_SIDE_PX = 220.0
 PLANE_GAP_PX = 60.0
 OUTLINE_CELLS_PER_SIDE = 100
+HUE_COUNT = 6  # colours of the style sheet: c0 to c5
 REGION_SAMPLE_POINTS = 2_000
 
 PanelItem = Shape | TextLabel
 AxisMarks = Sequence[tuple[float, str]]  # values and what is written there
 Floats = npt.NDArray[np.float64]
 Coordinate = TypeVar("Coordinate", float, Floats)
+
+
+def choose_line_style(number: int) -> str:
+    """Return the style of one line among several; when all colours are used, lines are dashed.
+
+    Examples
+    --------
+    >>> choose_line_style(1), choose_line_style(7)
+    ('trend c1', 'trend c1 second')
+    """
+    return f"trend c{number % HUE_COUNT}{' second' if number >= HUE_COUNT else ''}"
 
 
 class SupportsContains(Protocol):

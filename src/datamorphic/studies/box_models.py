@@ -16,9 +16,8 @@ from ..data.subjects import PLANE, RULES, Labels
 from ..exploration.changes import thin_rows
 from ..exploration.run import explore
 from ..reporting.document import Chart, Drawing, Shape, TextLabel
-from ..reporting.panel import Panel, PanelItem
+from ..reporting.panel import HUE_COUNT, Panel, PanelItem
 from .explorations import CodedExecutor
-from .figure_panels import HUES
 from .intervals import estimate_mean, estimate_share, label_figure
 from .rows import Row
 from .workload import Job, Scale, Workbench
@@ -117,7 +116,7 @@ def draw_fronts(seed: int) -> Chart:
     """Draw the fronts of Box 2 and of the models, a panel each, with the border of Box 2 behind those of the models."""
     fronts = {name: explore_model(name, seed) for name in (SUBJECT, *MODELS)}
     borders = list(dict.fromkeys(border for front in fronts.values() for border in sorted(set(front.borders))))
-    styles = {border: f"c{number % HUES}" for number, border in enumerate(borders)}
+    styles = {border: f"c{number % HUE_COUNT}" for number, border in enumerate(borders)}
     symbol = "M8 5h6v6h-6z"
     legend = [
         (Drawing(width=24, height=16, shapes=[Shape(symbol, f"ours {style}")], alt=""), border)

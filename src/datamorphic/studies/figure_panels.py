@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..reporting.document import Drawing, Shape, TextLabel
-from ..reporting.panel import Panel, PanelItem
+from ..reporting.panel import HUE_COUNT, Panel, PanelItem
 from ..reporting.svg import choose_ticks
 from ..reporting.text import cut
 from .rows import format_number
@@ -26,7 +26,6 @@ MAX_TICKS = 7
 MARK_RADIUS_PX, PUBLISHED_RADIUS_PX = 2.8, 4.4
 MAX_LABEL_CHARACTERS = 20
 MAX_POINTS_IN_WORDS = 24
-HUES = 6  # of the style sheet
 MEAN = "mean"
 BOX_KINDS = {"ours": "box", "published": "published-box"}
 
@@ -117,8 +116,8 @@ def assign_styles(names: Iterable[str]) -> dict[str, str]:
     for name in names:
         family = name.rstrip("0123456789 ")
         if name not in styles:
-            styles[name] = f"c{hues[family]} second" if family in hues else f"c{len(hues) % HUES}"
-            hues.setdefault(family, len(hues) % HUES)
+            styles[name] = f"c{hues[family]} second" if family in hues else f"c{len(hues) % HUE_COUNT}"
+            hues.setdefault(family, len(hues) % HUE_COUNT)
     return styles
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...reporting.document import Chart, Drawing, Shape, TextLabel
-from ...reporting.panel import Panel, PanelItem
+from ...reporting.panel import Panel, PanelItem, choose_line_style
 from ...reporting.text import cut
 from .roc import RocCurve
 
 SIDE_PX = 300.0
 LEFT_PX, TOP_PX, RIGHT_PX, BOTTOM_PX = 60.0, 32.0, 20.0, 50.0
-HUES = 6  # of the style sheet
-ALT_RATES = (0.1, 0.2, 0.5)  # of refused payers, at which the text for readers who cannot see reads the curve
+ALT_RATES = (0.1, 0.2, 0.5)  # of refused payers, for which the alternative text gives the share of defaulters
 MAX_NAME_CHARACTERS = 90
 
 
@@ -25,24 +24,20 @@ def draw_roc(curves: Sequence[tuple[str, RocCurve]]) -> Chart:
     texts = []
     for number, (name, curve) in enumerate(curves):
         points = list(zip(curve.false_positive_rates.tolist(), curve.true_positive_rates.tolist(), strict=True))
-        items.append(_draw_curve(panel, points, _choose_style(number), name))
+        items.append(_draw_curve(panel, points, choose_line_style(number), name))
         readings = ", ".join(f"{100 * curve.read(rate):.0f}% at {100 * rate:.0f}%" for rate in ALT_RATES)
         texts.append(f"{name}: {readings}")
     drawing = Drawing(
         width=LEFT_PX + SIDE_PX + RIGHT_PX,
         height=TOP_PX + SIDE_PX + BOTTOM_PX,
         shapes=items,
-        alt=f"ROC curves, defaulters refused at payers refused. {'; '.join(texts)}.",
+        alt=f"ROC curves: the share of defaulters refused at a share of payers refused. {'; '.join(texts)}.",
     )
     legend = [
-        (_draw_symbol(_choose_style(number)), cut(name, MAX_NAME_CHARACTERS)) for number, (name, _) in enumerate(curves)
+        (_draw_symbol(choose_line_style(number)), cut(name, MAX_NAME_CHARACTERS))
+        for number, (name, _) in enumerate(curves)
     ]
     return Chart(panels=[drawing], legend=[*legend, (_draw_symbol("trend rest second"), "chance")])
-
-
-def _choose_style(number: int) -> str:
-    """Return the style of a curve; when all colours are used, lines are dashed."""
-    return f"trend c{number % HUES}{' second' if number >= HUES else ''}"
 
 
 def _draw_curve(panel: Panel, points: Sequence[tuple[float, float]], kind: str, note: str) -> Shape:
